@@ -222,20 +222,6 @@ def write_ledger(root, name, *rows, verified=False):
     write_manifest(folder)
 
 
-def test_the_last_line_of_a_build_is_the_front_page_and_the_one_before_the_verdicts(tmp_path, call):
-    first = run("build", "synthetic", cwd=tmp_path)  # from anywhere: the library knows its checkout
-    assert first.returncode == 0, first.stderr
-    assert first.stdout.splitlines()[-1] == str(
-        ROOT / "_build" / "editions" / "synthetic" / "html" / "index.html"
-    )
-    assert first.stdout.splitlines()[-2].startswith("Ledger: ")
-    again = call("build", "--quiet")
-    assert again.returncode == 0
-    assert again.stdout == first.stdout
-    assert again.stderr == ""
-    assert call("build").stderr.splitlines()[0]
-
-
 def test_the_ledger_is_printed_with_every_claim(call):
     done = call("ledger")
     assert done.returncode == 0, done.stderr

@@ -31,10 +31,6 @@ def test_different_names_have_different_files(first, second):
     assert (file_name(first) == file_name(second)) == (first == second)
 
 
-def test_long_names_that_differ_at_the_end_alone_stay_apart():
-    assert file_name("ü" * 200 + "1") != file_name("ü" * 200 + "2")
-
-
 FORMULAS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\r", "\n")
 CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0\ufeff"), min_size=1) | st.lists(
     st.sampled_from([*FORMULAS, "'", "cmd", "1", ";", ",", '"']), min_size=1

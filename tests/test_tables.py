@@ -180,23 +180,6 @@ def test_a_whole_number_of_what_is_counted_is_recorded_as_one(
 
 
 @pytest.mark.parametrize(
-    ("number", "unit", "shown"),
-    [
-        (6812.0, "number of turns", "6,812"),
-        (3.5333, "level, 1 to 5", "3.53"),
-        ("gpt", "condition", "gpt"),
-        (1.0, "alpha", "1.000"),
-        (9.5, "number of turns", "9.5"),
-        (0.00099, "p value", "< 0.001"),
-        (0.001, "p value", "0.001"),
-        (0.00001, "correlation", "0.000"),
-    ],
-)
-def test_numbers_in_the_words_of_their_unit(number, unit, shown):
-    assert format_number(number, unit) == shown
-
-
-@pytest.mark.parametrize(
     "unit", ["share of turns", "level, 1 to 5", "seconds", "number of turns", "correlation"]
 )
 def test_what_rounds_to_zero_has_no_minus(unit):

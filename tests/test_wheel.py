@@ -123,10 +123,3 @@ def test_without_the_packages_that_build_books_the_way_to_them_is_said(run_insta
     done = run_installed(f"{hidden}\n{MAIN}", "build", "synthetic")
     assert (done.returncode, done.stdout) == (2, "")
     naming.check(done.stderr, "papermill", "sense7-companion[book]", "pip install")
-
-
-# On every Python that is here
-
-
-# What works on every system: here the Unix-only modules and functions are hidden from this project's own code; jobs on
-# Windows and macOS run the same verbs there (.github/workflows/portability.yml).

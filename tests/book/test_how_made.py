@@ -40,10 +40,4 @@ def test_the_commit_is_that_of_the_checkout_and_changes_of_what_books_are_made_o
         (repository / place).parent.mkdir(parents=True, exist_ok=True)
         (repository / place).write_text("other", "utf-8")
         assert commit_of(repository) == {"commit": commit, "changed": changed}
-
-
-@needs_git
-def test_the_commit_of_a_repository_around_the_checkout_is_not_taken_for_its_own(repository):
-    inner = repository / "inner"
-    inner.mkdir()
-    assert commit_of(inner)["commit"] is None
+    assert commit_of(repository / "src")["commit"] is None, "it is that of a repository around it"

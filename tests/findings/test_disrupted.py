@@ -1,7 +1,6 @@
 """Poor turns, and what breaks empathy: against all orders of turns."""
 
 import itertools
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import sense7 as s7
 from helpers.studies import bootstrap_of
 from sense7.findings import disrupted
 from sense7.study import Study
@@ -112,17 +110,3 @@ def test_the_reversed_order_is_the_statistic_of_conversations_read_backwards():
         difference = table.loc[f"{name}, as it happened minus reversed"]
         assert difference["estimate"] == pytest.approx(forward["estimate"] - backward["estimate"])
         assert difference["n"] == backward["n"]
-
-
-# Unmet expectations
-
-
-def test_an_expectation_is_unmet_by_the_mean_of_the_dimensions_and_by_the_overall_rating_without_any():
-    study = s7.load("synthetic")
-    turns = study.turns.assign(**dict.fromkeys(DIMENSION_NAMES, np.nan))
-    without_dimensions = replace(study, turns=turns)
-    by_overall = disrupted.expectation_conversations(study, rating="overall")
-    pd.testing.assert_frame_equal(
-        disrupted.expectation_conversations(without_dimensions), by_overall
-    )
-    assert not by_overall["mean"].equals(disrupted.expectation_conversations(study)["mean"])

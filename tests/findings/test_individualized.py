@@ -114,26 +114,6 @@ def test_context_in_a_resample_is_the_fall_of_the_mean_square_of_the_rows_copied
         assert falls[name] == pytest.approx(without - mean_square(copied, name), abs=1e-8)
 
 
-def test_a_base_without_topics_or_conditions_compares_with_what_there_is(synthetic):
-    def shares_with(**changes):
-        study = replace(synthetic, conversations=synthetic.conversations.assign(**changes))
-        return individualized.variance_shares(study, bootstrap_of(study), draws=20)
-
-    no_topic = shares_with(topic=None)
-    naming.check(no_topic.loc["of the context: topic", "reason"], "topic")
-    estimates = no_topic["estimate"]
-    assert estimates["condition and topic"] == pytest.approx(estimates["condition"])
-    one = shares_with(condition="only")
-    naming.check(one.loc["condition", "reason"], "condition")
-    estimates = one["estimate"]
-    assert estimates[list(individualized.PARTS)].sum() == pytest.approx(1)
-    assert estimates["condition and topic"] == pytest.approx(estimates["of the context: topic"])
-    neither = shares_with(condition="only", topic=None).loc[list(individualized.COMPARED)]
-    assert neither["estimate"].notna().tolist() == [True, False, False]
-    (reason,) = set(neither["reason"].iloc[1:])
-    naming.check(reason, "condition", "topic")
-
-
 # What characteristics explain
 
 

@@ -180,6 +180,3 @@ def test_a_conversation_and_an_expert_make_a_task_rated_on_the_supporters_last_m
         ("22-expert1", 2.0, "assistant", "Oh: no!", "Very poor", "Very poor", "Very good"),
         ("22-expert1", 3.0, "user", "My job."),
     ]
-
-
-# Against the published data, which stay outside of the project

@@ -349,6 +349,3 @@ def test_a_record_that_can_not_be_one_is_refused(places, change):
     record_path(places / "mine.xlsx").write_text(json.dumps(record), encoding="utf-8")
     with naming.refused("mine.xlsx.provenance.json", key):
         resolve(places / "mine.xlsx")
-
-
-# Places

@@ -304,13 +304,3 @@ def test_an_edition_has_its_own_copy_of_the_tables_with_their_record(sheets, tmp
         *("mine", "mine.provenance.json", "mine.reading.yml")
     ]
     assert sources.resolve(copy)[1] == provenance
-
-
-def test_tables_that_change_meanwhile_are_no_copy(sheets, tmp_path):
-    folder = write_csv(tmp_path / "mine", sheets)
-    path, provenance = sources.resolve(folder)
-    with (folder / "Tasks.csv").open("a") as stream:
-        stream.write("more")
-    with naming.refused(path):
-        sources.copy_for_edition(path, provenance, tmp_path / "edition")
-    assert list((tmp_path / "edition").iterdir()) == []

@@ -8,7 +8,6 @@ from helpers import naming
 from helpers.judged import run_of, runs_of
 from sense7.judge.files import Run
 from sense7.judge.scores import comparison
-from sense7.judge.scores.baselines import baseline_predictions
 from sense7.judge.scores.comparison import agreement_sums, compare_judges, krippendorff_alpha
 from sense7.judge.scores.judges import ABSENT
 from sense7.judge.scores.metrics import METRICS, run_metrics
@@ -132,9 +131,6 @@ def test_rows_without_a_task_are_refused_with_file_and_column(tmp_path, text):
         compare([tmp_path])
 
 
-# What the verb prints
-
-
 def double_sums(scores):
     """Krippendorff's alpha by the sums of its definition."""
     units, values = list(scores.T), scores.ravel()
@@ -156,52 +152,19 @@ def test_krippendorffs_alpha_is_that_of_its_definition():
 # The judges of an edition, for its page
 
 
-@pytest.fixture(scope="module")
-def some(study):
-    """Forty participants: the baselines learn from their texts, which takes its time."""
-    return study.subset(participants=study.conversations["participant"].unique()[:40])
-
-
-@pytest.fixture(scope="module")
-def everybody(some):
-    return ParticipantBootstrap(some.conversations["participant"], 300, 1)
-
-
-@pytest.fixture(scope="module")
-def found(some, judges, everybody):
-    (runs,) = judges.values()
-    names, here = some.conversations["conversation"], {}
-    for name, run in list(runs.items())[:3]:
-        here[name] = Run.of(run.table[run.table["conversation"].isin(names)])
-    predicted = baseline_predictions(some)
-    baselines = {name: predicted[name] for name in ("majority label", "own mean", "words per turn")}
-    return comparison.compare_edition(
-        {"simulated-judge": here}, "simulated-judge", baselines, everybody
-    )
-
-
-def test_a_judge_is_compared_with_every_baseline_and_outcomes_are_counted(found):
+def test_a_judge_is_compared_with_every_other_and_outcomes_are_counted(bootstrap):
+    judges = {judge: runs_of(frames) for judge, frames in JUDGES.items()}
+    found = comparison.compare_edition(judges, "near", {}, bootstrap)
     table = found.differences["spearman"]
-    assert table.index.tolist() == [
-        "baseline: majority label",
-        "baseline: own mean",
-        "baseline: words per turn",
-    ]
-    assert table["key"].tolist()[1] == "compared_spearman_baseline-own-mean"
-    assert table["method"].str.startswith("simulated judge: ").all()
+    assert table["key"].to_dict() == {
+        name: f"compared_spearman_{name}" for name in ("far", "middle")
+    }
     counts = found.counts.set_index("key")["estimate"]
     decided = table["p_holm"] < 0.05
-    assert counts["compared_worse_spearman"] == (decided & (table["estimate"] < 0)).sum() == 1
-    outcomes = [
-        counts[f"compared_{outcome}_spearman"] for outcome in ("better", "worse", "undecided")
-    ]
-    assert sum(outcomes) == table["p_holm"].notna().sum()  # the majority label orders nothing
-    assert table["key"].tolist()[0] == ""
-
-
-def test_without_a_judge_every_key_is_there_with_its_reason(found, everybody):
-    empty = comparison.compare_edition({}, "", {}, everybody)
-    naming.check(empty.reason, "predictions")
+    assert counts["compared_better_spearman"] == (decided & (table["estimate"] > 0)).sum() > 0
+    outcomes = [counts[f"compared_{name}_spearman"] for name in ("better", "worse", "undecided")]
+    assert sum(outcomes) == table["p_holm"].notna().sum()
+    empty = comparison.compare_edition({}, "", {}, bootstrap)
     assert empty.reason == ABSENT
     assert empty.counts["key"].tolist() == found.counts["key"].tolist()
     assert set(empty.counts["reason"]) == {empty.reason}
