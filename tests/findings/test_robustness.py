@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from helpers.studies import bootstrap_of
+from helpers.studies import bootstrap_of, parse_sheets
 from sense7.checkout import data_file
 from sense7.findings import (
     agreement,
@@ -59,6 +59,14 @@ def test_the_first_specification_is_that_of_the_other_pages(study):
         first = robustness.multiverse(study, bootstrap, headline, first_only=True).loc[1]
         for name in ("estimate", "low", "high", "n"):
             assert first[name] == pytest.approx(page[name], abs=1e-9), (headline, name)
+
+
+def test_two_conversations_with_a_poor_turn_are_enough_for_their_effect(minimal_sheets):
+    overall = [None, "poor", None, "good"] * 2 + [None, "good"] * 4
+    tasks = {f"PostTaskEmpathy_{name}": [1.0, 2.0, 3.0, 5.0] for name in SEVEN}
+    few = parse_sheets(minimal_sheets(messages={"EmpathyOverall": overall}, tasks=tasks))
+    effect = robustness.multiverse(few, bootstrap_of(few, 5), "poor_turn_d", first_only=True).loc[1]
+    assert effect["estimate"] == pytest.approx((4 - 1.5) / np.sqrt((0.5 + 2) / 2))
 
 
 def estimates(numbers):

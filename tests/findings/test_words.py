@@ -101,6 +101,16 @@ def test_log_odds_and_z_are_those_of_the_formula_and_the_habit_of_one_person_mar
     assert words.leading_terms(table)["estimate"].tolist() == ["cold", "warm"]
 
 
+def test_the_prior_is_500_words_where_both_kinds_have_more():
+    said = [(1, "cold " * 150 + "answer " * 50), (5, "warm " * 150 + "answer " * 50)]
+    study = study_of([(f"P{number}", level, text) for number in range(4) for level, text in said])
+    table = words.distinctive_terms(study, bootstrap_of(study, 20))
+    prior = 500 * 600 / 1600
+    first, second = 600 + prior, 0 + prior
+    ratio = math.log(first / (800 + 500 - first)) - math.log(second / (800 + 500 - second))
+    assert table.loc["cold", "estimate"] == pytest.approx(ratio, abs=1e-12)
+
+
 def test_a_term_of_one_kind_only_has_no_interval_and_one_that_hardly_stands_out_is_no_mark():
     rows = [
         (f"P{number}", level, text)

@@ -187,7 +187,11 @@ def test_numbers_of_ones_own_need_a_line_in_every_sheet(minimal_sheets):
 def test_numbers_against_their_words_stop_reading(minimal_sheets):
     cells = [None, "1 (very good)"] * 8
     sheets = minimal_sheets(messages={"Affective": cells})
-    assert ("number-against-word", "Affective") in refused(sheets, FIVE)
+    with pytest.raises(WorkbookError) as caught:
+        parse_sheets(sheets, FIVE)
+    errors = caught.value.diagnostics.of("error")
+    (against,) = [error for error in errors if error.kind == "number-against-word"]
+    assert (against.column, against.rows) == ("Affective", [3])
     reading = "{reading: 1, defaults: {turn ratings: {scale: [5, 1]}}}"
     sheets = minimal_sheets(messages={"Affective": cells}, tasks=dict.fromkeys(NUMBERS))
     assert parse_sheets(sheets, reading).turns["Affective"].eq(5).all()
