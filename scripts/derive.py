@@ -46,7 +46,7 @@ def main() -> None:
         run(sys.executable, "-m", "evidence.truth")
         MADE_BY.write_text(f"{digest}\n", encoding="ascii")
     run(program, "notebooks")
-    run(sys.executable, "tests/test_house.py")
+    run(sys.executable, "scripts/house.py")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Fixtures for all tests: reference values of R, real ratings, a small official workbook, and a browser."""
+"""Fixtures for all tests: real ratings, synthetic ones, a small official workbook, and a browser."""
 
 import contextlib
 import gc
@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from helpers.golden import REFERENCE
 from helpers.pages import chromium
 from helpers.studies import write_study
 from sense7 import cli
+from sense7.loading import load
 from sense7.processes import ONE_THREAD
 from sense7.sources import released
 from sense7.taxonomy import MESSAGE_COLUMNS, TASK_COLUMNS
@@ -53,13 +53,17 @@ SHARING = ("tests/built_book", "tests/simulate")
 
 
 @pytest.fixture(scope="session")
-def workbooks(tmp_path_factory):
-    """Workbooks by name.
+def ieval_workbook(tmp_path_factory):
+    """A workbook of real ratings without texts."""
+    path = tmp_path_factory.mktemp("workbooks") / "ieval.xlsx"
+    write_study(released.ieval_sheets(), path)
+    return path
 
-    "reference" is the simulated study of R's values; "ieval" has real ratings without texts; "gpt-iter1",
-    "claude-iter1" and "gemini-iter1" what three models said of Lend an Ear.
-    """
-    return Workbooks(tmp_path_factory)
+
+@pytest.fixture(scope="session")
+def synthetic():
+    """The synthetic data set; it is only read."""
+    return load("synthetic")
 
 
 @pytest.fixture(scope="session")
@@ -108,39 +112,6 @@ def browser():
     """A Chromium for one file; the tests in tests/browser share one."""
     with chromium() as started:
         yield started
-
-
-class Workbooks(dict):
-    """Name -> path. Real ratings are written when a test first asks for them, from the numbers in data/real."""
-
-    def __init__(self, folders):
-        super().__init__(reference=REFERENCE / "golden.xlsx")
-        self._folders = folders
-
-    def __missing__(self, name):
-        judge = name.removesuffix("-iter1")
-        sheets = released.ieval_sheets() if name == "ieval" else [predictions_of(judge)]
-        self[name] = self._folders.mktemp("workbooks") / f"{name}.xlsx"
-        write_study(sheets, self[name])
-        return self[name]
-
-
-def predictions_of(judge):
-    """What a model said of Lend an Ear, in the official layout: one row per conversation and expert.
-
-    Both the score and the ground truth, which is the expert's, are the mean over the three questions that stand for
-    dimensions; the score has four decimals.
-    """
-    table = released.judged_conversations()
-    asked = ("validating_emotions", "demonstrating_understanding", "encouraging_elaboration")
-    table = table[(table["corpus"] == "lend_an_ear") & table["question"].isin(asked)]
-    means = table.groupby("conversation")[[judge, *released.EXPERTS]].mean()
-    rows = [
-        [f"{name}-{expert}", expert, round(row[judge], 4), row[expert], judge, "EMPTY"]
-        for name, row in means.iterrows()
-        for expert in released.EXPERTS
-    ]
-    return Sheet("results", ["TaskId", "PID", "IS_EMPATHY", "ground-truth", "Model", "CoT"], rows)
 
 
 @pytest.fixture(scope="session")

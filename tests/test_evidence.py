@@ -3,11 +3,9 @@
 import json
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from evidence import bench
 from evidence.coverage import few_people
-from evidence.coverage import run as proof
 from evidence.coverage import simulated_studies as many
 from scipy import stats
 
@@ -119,22 +117,6 @@ def test_false_positives_are_as_rare_as_the_level_says_with_participants_only(de
     assert table["key"].nunique() == 5
     # What the page says of them.
     assert table["estimate"].iloc[:3].idxmax() == "percentile interval over resampled participants"
-
-
-@pytest.mark.parametrize(
-    "design", ["within", pytest.param("between", marks=pytest.mark.long)]
-)  # the other design is the same code on other parameters
-def test_the_code_still_gives_the_first_studies(design):
-    assert list(COVERAGE["first_studies"]) == list(proof.WORLDS)
-    part_of = {world: part for part, worlds in proof.PARTS.items() for world in worlds}
-    for world in [world for world in proof.WORLDS if world.startswith(design)]:
-        part, first = COVERAGE["parts"][part_of[world]], COVERAGE["first_studies"][world][0]
-        found = proof.one_study(
-            world, 0, proof.Settings(part["studies"], part["draws"], part["seed"])
-        )
-        assert found.keys() == first.keys()
-        for key, numbers in found.items():
-            np.testing.assert_allclose(numbers, first[key], rtol=0, atol=1e-6, err_msg=key)
 
 
 # Few people in a condition, and judges that are asked again

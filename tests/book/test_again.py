@@ -56,24 +56,6 @@ def test_a_copy_is_executed_after_what_it_needs_and_its_values_lie_beside_it(
     assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 
-@pytest.mark.parametrize(
-    ("notebook", "parameters", "named"),
-    [
-        ("01-a", {"seed": "one"}, ["seed = 'one'"]),
-        ("01-a", {"results": "x"}, ["results", "--out FILE.ipynb"]),
-        ("01-a", {"predictions": "x"}, ["predictions", "01-a"]),
-        ("01-a", {"data": "nowhere.xlsx"}, ["nowhere.xlsx: "]),
-        ("99", {}, ["99: ", "01-a, 02-b"]),
-    ],
-)
-def test_unfit_parameters_are_refused_before_anything_is_left(
-    notebook, parameters, named, book, tmp_path
-):
-    with naming.refused(*named):
-        rerun(book.project, notebook, parameters, out=tmp_path / "a.ipynb")
-    assert not list(tmp_path.glob("a.*"))
-
-
 def test_a_copy_is_replaced_until_it_is_edited_or_something_lies_beside_its_values(book, tmp_path):
     out = tmp_path / "a.ipynb"
     for seed in (1, 2):

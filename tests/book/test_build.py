@@ -68,23 +68,6 @@ def test_a_name_that_is_no_plain_folder_is_refused(name):
         edition_name(name, "mine.xlsx")
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "found"),
-    [
-        *((name, "mine.xlsx", name) for name in ("a", "Übung 1", "a.b-c_d+(2)", "2025", "x" * 160)),
-        (None, "synthetic", "synthetic"),
-        ("official", "official", "official"),
-        ("mine", "official", "mine"),
-        (None, "ieval", "ieval"),
-        (None, "../../data/golden.xlsx", "golden"),
-        (None, "e\u0301tude.xlsx", "étude"),  # as macOS writes it
-        (None, "अध्ययन.xlsx", "अध्ययन"),
-    ],
-)
-def test_plain_names_pass_and_a_data_set_has_its_own(name, data, found):
-    assert edition_name(name, data) == found
-
-
 @pytest.mark.parametrize("name", ["synthetic", "official", "Official", "SYNTHETIC"])
 def test_reserved_names_are_for_their_data_only(name):
     for given, data in ((name, "mine.xlsx"), (None, f"../x/{name}.xlsx")):

@@ -11,29 +11,8 @@ from sense7.book.notebooks import cells_digest, find_notebooks
 from sense7.book.words import Edition
 from sense7.errors import BuildError
 
-
-def value(key, estimate=0.5, **given):
-    known = {"key": key, "estimate": estimate, "low": None, "high": None, "n": 1234}
-    known |= {"unit": "alpha", "method": "pairwise", "notebook": "01-a", "cell": 3}
-    return known | {"reason": None if estimate is not None else "one participant only"} | given
-
-
-VALUES = [
-    value("a", 0.9613, low=0.95, high=0.97),
-    value("none", None),
-    value("count", 3, unit="number of components"),
-    value("topic", "my_topic*", unit="topic"),
-]
-
-
-def row(name, passed, figure=None):
-    published = {"title": f"Title of {name}", "kind": "figure", "source": "abstract"}
-    published |= {"value": figure, "shown": f"{figure}", "of": "SENSE-7"}
-    published |= dict.fromkeys(("compare", "no_effect", "release", "smallest"))
-    studies = {"effect": {"passed": 160, "studies": 200}, "null": {"passed": 10, "studies": 200}}
-    found = {"id": name, "published": published, "state": "met" if passed else "not met"}
-    found |= {"why": "", "asks": "", "studies": studies}
-    return found | dict.fromkeys(("computed", "rehearsal", "elsewhere"))
+VALUE = {"key": "a", "estimate": 0.9613, "low": 0.95, "high": 0.97, "n": 1234, "unit": "alpha"}
+VALUE |= {"method": "pairwise", "reason": None, "notebook": "01-a", "cell": 3}
 
 
 def book_of(checkout):
@@ -44,8 +23,8 @@ def book_of(checkout):
     facts = {"kind": "synthetic", "name": "synthetic", "file": "mine_1.xlsx", "sha256": "0" * 64}
     facts |= {"warnings": {}, "label": "a workbook", "verified": False, "credit": ""}
     for name, content in {
-        "results/01-a.json": VALUES,
-        "ledger.json": [row("yes", True, 0.5), row("no", False)],
+        "results/01-a.json": [VALUE],
+        "ledger.json": [],
         "edition.json": facts,
         "data/expected.json": {"values": {"a": {"value": 0.9}}},
     }.items():
@@ -57,7 +36,6 @@ def book_of(checkout):
 @pytest.fixture
 def book(checkout):
     checkout.notebook("01-a")
-    checkout.notebook("02-b")
     return book_of(checkout)
 
 

@@ -137,15 +137,6 @@ def test_an_edit_of_a_module_concerns_the_notebooks_that_import_it(
     assert changed(before, chain.plan()) == notebooks
 
 
-@pytest.mark.parametrize(
-    ("needs", "circle"), [("03-c", ["01-a", "02-b", "03-c"]), ("01-a", ["01-a"])]
-)
-def test_a_circle_of_needs_is_named(chain, needs, circle):
-    chain.checkout.notebook("01-a", "1", needs=[needs])
-    with naming.refused(" -> ", *circle):
-        chain.plan()
-
-
 def test_in_order_side_by_side_and_only_once(runner):
     """One walk through the life of a cache, since every kernel takes its seconds to start."""
     # Each waits for a file that the other one writes: neither ends unless both run at the same time.

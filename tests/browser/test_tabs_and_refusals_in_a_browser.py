@@ -204,16 +204,6 @@ def test_where_nothing_is_kept_a_reload_and_another_person_are_asked_about(conte
     assert asked == ["beforeunload"]
 
 
-def test_a_store_that_forgets_is_not_said_to_keep(context, page_file):
-    page = context.new_page()
-    page.add_init_script("Storage.prototype.setItem = () => {}")
-    page.goto(page_file().as_uri())
-    begin(page)
-    rate(page, 0, 3)
-    expect(page.locator(".note.fault")).to_be_visible()
-    expect(page.get_by_text("Answers kept in this browser")).to_have_count(0)
-
-
 @pytest.mark.parametrize(
     "sandbox", ["allow-scripts allow-forms", "allow-scripts allow-forms allow-downloads"]
 )
@@ -279,14 +269,3 @@ def test_what_no_workbook_can_hold_is_left_out_as_a_person_writes(
     kept = page.evaluate(KEPT)["conversations"][0]
     assert kept["turns"]["2"].get("comment") == stored
     assert kept["before"].get("topic") == (stored and stored.replace("\n", " "))
-
-
-def test_a_translation_leaves_what_is_rated_and_what_is_answered(context, page_file):
-    page = context.new_page()
-    page.goto(page_file().as_uri())
-    begin(page)
-    for text in (REPLIES[0], "The assistant notices", "Very good", "Affective Understanding"):
-        found = page.get_by_text(text).first
-        assert found.evaluate("element => element.translate") is False
-        assert found.evaluate("element => element.closest('.notranslate') !== null")
-    assert page.get_by_role("button", name="Continue").evaluate("element => element.translate")

@@ -167,9 +167,9 @@ def build_in_copy(copied_checkout):
 
 
 @pytest.fixture(scope="session")
-def ieval(build_in_copy, workbooks):
+def ieval(build_in_copy, ieval_workbook):
     """An edition of real ratings with holes, and without texts."""
-    return build_in_copy(workbooks["ieval"], "for a test")
+    return build_in_copy(ieval_workbook, "for a test")
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from statsmodels.multivariate.factor import Factor
 
-import sense7 as s7
 from helpers import golden, naming
 from helpers.studies import bootstrap_of, parse_sheets
 from sense7.findings import conditions, measures
@@ -153,10 +152,10 @@ def loadings_by_statsmodels(ratings):
     return found * np.sign(found.sum())
 
 
-def test_the_difference_is_that_of_two_factor_models_of_statsmodels(study):
-    row = largest_loading_difference(study, bootstrap_of(study)).iloc[0]
-    turns = study.turns.dropna(subset=SEVEN)
-    prompted = turns["condition"] == study.prompted_condition
+def test_the_difference_is_that_of_two_factor_models_of_statsmodels(synthetic):
+    row = largest_loading_difference(synthetic, bootstrap_of(synthetic)).iloc[0]
+    turns = synthetic.turns.dropna(subset=SEVEN)
+    prompted = turns["condition"] == synthetic.prompted_condition
     differences = pd.Series(
         loadings_by_statsmodels(turns.loc[prompted, SEVEN])
         - loadings_by_statsmodels(turns.loc[~prompted, SEVEN]),
@@ -167,11 +166,6 @@ def test_the_difference_is_that_of_two_factor_models_of_statsmodels(study):
     naming.check(row["method"], f"; {largest}, ")
     assert row["n"] == len(turns)
     assert row["low"] < row["estimate"] < row["high"]
-
-
-@pytest.fixture(scope="module")
-def study():
-    return s7.load("synthetic")
 
 
 # Without noise, and with few people

@@ -94,10 +94,7 @@ def test_quartiles_are_ordered_by_condition_and_conversations_without_one_come_l
         (1.0, 4),
         (True, 4),
         ("yes", 4),
-        ("2", 4),
         (0.0, 0),
-        ("0", 0),
-        (False, 0),
         (" No ", 0),
         ("FALSE", 0),
     ],
@@ -160,8 +157,8 @@ def test_what_may_name_people_is_not_shown(parsed, column, answers):
     )
 
 
-def test_counts_and_ground_truth_of_the_real_data_are_those_of_their_readme(workbooks):
-    study = read_workbook(workbooks["ieval"])
+def test_counts_and_ground_truth_of_the_real_data_are_those_of_their_readme(ieval_workbook):
+    study = read_workbook(ieval_workbook)
     counts = dataset.counts(study)["estimate"]
     expected = {
         "participants": 240,

@@ -44,13 +44,18 @@ def raw():
 
 
 @pytest.fixture(scope="module")
-def values(found):
-    """Values as the page has them."""
+def felt():
+    """The people who answered, and what the page shows of them."""
     people = elsewhere.felt_heard()
-    theirs = elsewhere.felt_heard_tables(
-        people, elsewhere.felt_heard_resampling(people, draws=400, seed=2)
+    return people, elsewhere.felt_heard_tables(
+        people, elsewhere.felt_heard_resampling(people, draws=400, seed=3)
     )
-    return elsewhere.values_of(found | theirs)
+
+
+@pytest.fixture(scope="module")
+def values(found, felt):
+    """Values as the page has them."""
+    return elsewhere.values_of(found | felt[1])
 
 
 # iEval: known answers
@@ -154,15 +159,6 @@ def test_each_verdict_rests_on_its_own_value(values):
 # Felt heard
 
 FEELINGS = ["understood", "validated", "affirmed", "seen", "accepted", "caredfor"]
-
-
-@pytest.fixture(scope="module")
-def felt():
-    """The people who answered, and what the page shows of them."""
-    people = elsewhere.felt_heard()
-    return people, elsewhere.felt_heard_tables(
-        people, elsewhere.felt_heard_resampling(people, draws=400, seed=3)
-    )
 
 
 def test_the_means_that_others_computed(felt):

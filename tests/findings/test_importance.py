@@ -25,12 +25,9 @@ def shares_of(sheets):
         ("Affective", "Affective"),
         (" cognitive understanding ", "Cognitive"),
         ("RELATIONAL CONTINUITY", "Relational"),
-        ("prosocial_expression", "Prosocial"),
         ("Affective and Cognitive", None),
-        ("interesting", None),
         ("", None),
         (3.0, None),
-        (None, None),
     ],
 )
 def test_an_answer_names_one_dimension_or_none(text, name):

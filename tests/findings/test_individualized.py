@@ -8,7 +8,6 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 
-import sense7 as s7
 from helpers import naming
 from helpers.studies import bootstrap_of, parse_sheets
 from sense7.findings import individualized
@@ -37,11 +36,6 @@ def test_a_part_that_is_zero_in_every_resampling_is_not_called_certain(minimal_s
 
 
 # Shares on one base
-
-
-@pytest.fixture(scope="module")
-def synthetic():
-    return s7.load("synthetic")
 
 
 def test_the_variance_of_effects_is_that_of_a_balanced_analysis_of_variance():

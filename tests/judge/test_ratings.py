@@ -117,17 +117,12 @@ def test_the_ratings_stand_beside_the_persons_own(server, study_of, tmp_path):
 
 UNREADABLE = {
     "": "no JSON object",
-    "four": "no JSON object",
     "[4, 3]": "no JSON object",
     '{"overall": 4, "Interest": 3} {"overall": 5, "Interest": 3}': "different levels",
     '{"overall": 4}': "Interest",
-    '{"overall": 4, "Interest": "four"}': "Interest",
     '{"overall": 4, "Interest": "4"}': "Interest",
-    '{"overall": 4, "Interest": 4.5}': "Interest",
     '{"overall": 4, "Interest": true}': "Interest",
-    '{"overall": 4, "Interest": [3]}': "Interest",
     '{"overall": 0, "Interest": 3}': "overall",
-    '{"overall": 4, "Interest": null}': "Interest",
     '{"overall": 4, "Interest": "n/a"}': "Interest",
     '{"overall": "not applicable", "Interest": 3}': "overall",
     '{"overall": 4, "Interest": 3': "overall, Interest",

@@ -21,29 +21,19 @@ from sense7.workbook.xlsx import read_sheets
     [
         ({"turn_sds": 1}, ["turn_sds", "turn_sd"]),
         ({"turn_sd": "x"}, ["turn_sd is 'x'", "0 to 3"]),
-        ({"turn_sd": None}, ["turn_sd is None"]),
-        ({"turn_sd": True}, ["turn_sd is True"]),
         ({"turn_sd": -0.1}, ["turn_sd is -0.1", "0 to 3"]),
-        ({"turn_sd": float("nan")}, ["turn_sd is nan"]),
         ({"participants": 1.5}, ["participants is 1.5", "1 to 100,000"]),
         ({"conversations": 50}, ["conversations is 50", "(109)"]),
-        ({"unrated_conversations": 672}, ["unrated_conversations is 672"]),
-        ({"conditions": "model-a"}, ["conditions is 'model-a'", "1 to 12"]),
         ({"conditions": ["a", "a"]}, ["conditions is ['a', 'a']"]),
-        ({"conditions": ["a", "b"]}, ["condition_effects", "2 numbers"]),
         ({"condition_effects": {"model-x": 0}}, ["condition_effects.model-x is 0", "model-a"]),
-        ({"condition_effects": {"model-b": 9}}, ["condition_effects[1] is 9", "-3 to 3"]),
-        ({"applicability": 0.5}, ["applicability is 0.5", "0 to 1"]),
         ({"applicability": [0.5] * 6}, ["applicability", "7 numbers"]),
         ({"thresholds": [1, 1, 2, 3]}, ["thresholds"]),
         ({"topics": ["the weather"]}, ["topics is ['the weather']", "Working from home"]),
         ({"design": "crossed"}, ["design is 'crossed'", "within", "between"]),
         ({"most_important_shares": [0.1] * 7}, ["most_important_shares", 1]),
-        ({"turns_mean": 3}, ["turns_mean is 3.0", 4, 20]),
         ({"turns_maximum": 3}, ["turns_maximum is 3", "turns_minimum (4)"]),
         ({"post_trough_weight": 0.9}, ["post_end_weight is 0.15", 1]),
         ({"characteristics": ["Age"], "characteristic_effects": [0]}, ["PID, Age"]),
-        ({"judge_signals": 1}, ["judge_signals", "judge_signal"]),
         ({"judge_refusal_rate": 1.0}, ["judge_truncation_rate is 0.006", 1]),
     ],
 )
@@ -67,22 +57,6 @@ def test_mapping_changes_only_the_named_entries():
         Parameters.from_mapping(new | {"condition_effects": {"y": 1}})
 
 
-# Far from floor and ceiling, ratings are the latent up to rounding, so that latent effects are rated effects.
-CENTRED = Parameters().replace(
-    quality_mean=3.0,
-    condition_effects=(0.3, 0.0, 0.0, -0.3),
-    condition_slopes=(0.0,) * 4,
-    condition_desired_slopes=(0.0,) * 4,
-    topic_effects=(0.0,) * 8,
-    importance_effect=0.0,
-    desired_effect=0.0,
-    participant_sd=0.3,
-    characteristic_effects=(0.0,) * 8,
-    dimension_intercepts=(0.0,) * 7,
-    failure_probability=0.0,
-)
-
-
 @pytest.fixture(scope="module")
 def large():
     return draw(Parameters(), np.random.default_rng(5), 30)
@@ -100,25 +74,6 @@ def test_between_design_gives_each_participant_one_condition():
     assert (groups.max() == groups.min()).all()
     people = groups.first()
     assert people.value_counts().max() - people.value_counts().min() <= 1
-
-
-def test_condition_differences_are_those_put_in():
-    study = draw(CENTRED, np.random.default_rng(2), 30)
-    rated = np.where(study.ratings[:, :7] > 0, study.ratings[:, :7], np.nan)
-    truth = pd.DataFrame(rated).mean(axis=1).groupby(study.conversation).mean()
-    means = truth.groupby(study.condition).mean()
-    # 20,160 conversations with sd of about 0.6: standard error of a difference about 0.01.
-    assert (means[0] - means[1:]).tolist() == pytest.approx([0.3, 0.3, 0.6], abs=0.035)
-
-
-def test_unmet_expectation_lowers_post_task_ratings():
-    with_drop = draw(Parameters(expectation_drop=1.0), np.random.default_rng(4), 10)
-    without = draw(Parameters(expectation_drop=0.0), np.random.default_rng(4), 10)
-    assert (with_drop.unmet == without.unmet).all()
-    assert 0.02 < without.unmet.mean() < 0.2
-    loss = without.post.mean(axis=1) - with_drop.post.mean(axis=1)
-    assert loss[~without.unmet].max() == 0
-    assert 0.6 < loss[without.unmet].mean() < 1.0
 
 
 DEGENERATE = (

@@ -5,16 +5,15 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from helpers import naming
+from helpers import golden, naming
 from sense7.findings import measures
 from sense7.statistics.alpha import alpha_row, cronbach_alpha
 from sense7.statistics.bootstrap import ParticipantBootstrap
-from sense7.workbook.sheets import read_workbook
 
 
 @pytest.fixture(scope="module")
-def study(workbooks):
-    return read_workbook(workbooks["reference"])
+def study():
+    return golden.study()
 
 
 def row_of(ratings, draws=100, seed=1, **options):
@@ -31,16 +30,6 @@ def test_the_interval_is_that_of_bonett_with_an_error_by_leaving_out_participant
     assert found["low"] == pytest.approx(1 - rest * np.exp(reach), abs=1e-9)
     assert found["high"] == pytest.approx(1 - rest * np.exp(-reach), abs=1e-9)
     naming.check(found["method"], "95%", "log(1 - alpha)")
-
-
-def test_only_the_percentile_interval_depends_on_resamples_and_seed(study):
-    ratings = measures.post_task_ratings(study)
-    assert row_of(ratings, 50, 1) == row_of(ratings, 60, 2)
-    first, second = (
-        row_of(ratings, draws, seed, interval="percentile") for draws, seed in ((50, 1), (60, 2))
-    )
-    assert first["low"] != second["low"]
-    naming.check(first["method"], "95%", 50)
 
 
 def one_participant_each(rows: list[list[float]]) -> pd.DataFrame:

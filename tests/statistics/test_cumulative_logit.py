@@ -8,14 +8,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from helpers import golden
 from sense7.statistics.cumulative_logit import fit_cumulative_logit, separated
 from sense7.statistics.least_squares import indicators
-from sense7.workbook.sheets import read_workbook
 
 
 @pytest.fixture(scope="module")
-def study(workbooks):
-    return read_workbook(workbooks["reference"])
+def study():
+    return golden.study()
 
 
 def test_clustered_errors_of_two_levels_are_those_of_a_logistic_regression(study):

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from helpers import naming
 from helpers.studies import FRAMES, READING, write_study
-from sense7 import sources
 from sense7.workbook import xlsx
 from sense7.workbook.reading import write_reading
 from sense7.workbook.sheets import read_workbook
@@ -114,8 +113,6 @@ def test_what_was_read_is_written_and_read_again_equal(rows, header, tmp_path):
         (float("inf"), "infinite"),
         (2**53 + 1, "digits"),
         (10**400, "digits"),
-        (b"x", "bytes"),
-        ([1], "list"),
         (dt.date(2025, 1, 1), "date"),
     ],
 )
@@ -288,19 +285,3 @@ BROKEN = {
 def test_what_is_wrong_is_said_with_its_place(name, content, place, tmp_path):
     with naming.refused(place):
         read_tables(write_text(tmp_path / "a", name, content))
-
-
-def test_an_edition_has_its_own_copy_of_the_tables_with_their_record(sheets, tmp_path):
-    folder = write_csv(tmp_path / "mine", sheets)
-    (folder / "private.txt").write_text("not for an edition")
-    path, provenance = sources.resolve(folder)
-    copy = sources.copy_for_edition(path, provenance, tmp_path / "edition" / "data")
-    assert sorted(path.name for path in copy.iterdir()) == [
-        "Messages.csv",
-        "Participants.csv",
-        "Tasks.csv",
-    ]
-    assert sorted(path.name for path in copy.parent.iterdir()) == [
-        *("mine", "mine.provenance.json", "mine.reading.yml")
-    ]
-    assert sources.resolve(copy)[1] == provenance

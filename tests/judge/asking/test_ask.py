@@ -60,7 +60,6 @@ def test_unfit_addresses_are_refused_and_not_repeated(address, remedy):
         ("https://host.example/v1", ("", ""), None),
         ("http://host.example/v1", ("", "b"), None),
         ("https://host.example/v1", ("sk-\nb", ""), None),
-        ("https://host.example/v1", ("sk-ü", ""), None),
         ("https://host.example/v1", ('"sk-b"', ""), None),
     ],
 )
@@ -117,7 +116,6 @@ def refused(message, code=None, status=400):
 REPLIES = [
     # A whole reply counts as it is, and is never bought again: status, score, what the reason names.
     (Answered(text=""), "parse_failure", None, "empty"),
-    (Answered(text=None), "parse_failure", None, "empty"),
     (Answered(text="I would say four."), "parse_failure", None, "<S2>"),
     (Answered(text=None, refusal="I can't."), "refusal", None, "I can't."),
     (Answered(text="", finish="content_filter"), "refusal", None, "filter"),
@@ -128,8 +126,6 @@ REPLIES = [
     (completion([part("<S2>1</S2>", "thinking")]), "parse_failure", None, "empty"),
     (completion(None, reasoning_content=WHOLE), "parse_failure", None, "empty"),
     (completion(WHOLE, reasoning="<S2>1</S2>"), "ok", 4, ""),
-    (completion(None, tool_calls=[{}]), "parse_failure", None, "empty"),
-    (completion(WHOLE, None), "ok", 4, ""),
     (completion(f"{WHOLE}\ud83d\x00"), "ok", 4, ""),
     # No completion: it may have been paid, and is kept as it came.
     (answered(choices=[]), "api_error", None, "no chat completion"),
