@@ -51,6 +51,9 @@ SLOWEST = (
 SHARING = ("tests/built_book", "tests/simulate")
 """Folders whose files share what is slow to make: parsed pages; the truth of the default simulation."""
 
+HALF = re.compile(r"\b(?:first|second) half\b")
+"""In the id of a test whose file two processes share."""
+
 
 @pytest.fixture(scope="session")
 def ieval_workbook(tmp_path_factory):
@@ -155,6 +158,9 @@ def pytest_xdist_make_scheduler(config, log):
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid):
             file = super()._split_scope(nodeid)
+            half = HALF.search(nodeid)
+            if half:
+                return f"{file} {half[0]}"
             return next((folder for folder in SHARING if file.startswith(f"{folder}/")), file)
 
     return Scheduling(config, log)

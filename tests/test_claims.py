@@ -348,9 +348,7 @@ TRUTH = COMMON | {
 }
 MEAN = {"mean": 0.5, "sd": 0.04, "error": 0.003, "studies": 200, "judge": False}
 MEANS = {"alpha": MEAN | {"mean": 0.9}, "importance": MEAN | {"mean": 0.21}, "omega": MEAN}
-EXPECTED = COMMON | {
-    "values": MEANS | {"ceiling": MEAN | {"judge": True}, "judge_words": MEAN},
-}
+EXPECTED = COMMON | {"values": MEANS | {"ceiling": MEAN | {"judge": True}, "judge_words": MEAN}}
 
 
 @pytest.mark.parametrize("parameters", [PARAMETERS | {"turn_sd": 0.5}, {}, PARAMETERS | {"new": 1}])

@@ -137,11 +137,7 @@ def test_the_way_to_a_workbook_of_ones_own(empty_folder):
 def test_the_way_to_ratings_of_ones_own(empty_folder):
     write_shown_files(PAGES["collect"], "chats.jsonl", "study.yml")
     assert go_through(PAGES["collect"], Reader()) == 3
-    assert load("mine.xlsx").turns["overall"].value_counts().to_dict() == {
-        2: 4,
-        4: 4,
-        5: 4,
-    }
+    assert load("mine.xlsx").turns["overall"].value_counts().to_dict() == {2: 4, 4: 4, 5: 4}
 
 
 def test_the_way_to_a_judge_of_ones_own(empty_folder, minimal_sheets):

@@ -7,12 +7,10 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
-from typer.testing import CliRunner
 
 from helpers import naming
 from helpers.pages import PATIENCE
 from sense7.book.editions import FORMAT, list_editions, write_manifest, write_site
-from sense7.cli import app
 
 ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = "it's <b> & “x” \u2028 </script><script>window.hit = 1</script>"
@@ -25,9 +23,7 @@ PAGE = """<!DOCTYPE html>
 """
 
 
-def make_edition(
-    editions, name, label="some data", pages=("book/index", "notebooks/01-a"), kind="synthetic"
-):
+def make_edition(editions, name, label="some data", pages=("book/index", "notebooks/01-a")):
     """A finished edition, as far as the list and the script look at it."""
     folder = editions / name
     for page in ("index", "search", *pages, "_static/macros"):
@@ -37,7 +33,7 @@ def make_edition(
     shutil.copyfile(
         ROOT / "book" / "static" / "editions.js", folder / "html" / "_static" / "editions.js"
     )
-    facts = {"format": FORMAT, "label": label, "kind": kind, "texts": "12 messages"}
+    facts = {"format": FORMAT, "label": label, "kind": "synthetic", "texts": ""}
     (folder / "edition.json").write_text(json.dumps(facts), "utf-8")
     return folder
 
@@ -100,22 +96,6 @@ def test_a_site_is_whole_or_not_there(tmp_path):
     with naming.refused(f"{tmp_path / 'site'}: "):
         write_site(tmp_path / "editions", ["one"], tmp_path / "site")
     assert (tmp_path / "site" / "mine.txt").read_text("utf-8") == "kept"
-
-
-def test_whose_conversations_a_site_publishes_is_said_of_a_workbook_of_ones_own(
-    tmp_path, monkeypatch
-):
-    (tmp_path / "notebooks").mkdir()
-    (tmp_path / "_config.yml").touch()
-    monkeypatch.setenv("SENSE7_ROOT", str(tmp_path))
-    for name, kind in (("synthetic", "synthetic"), ("mine", "own")):
-        write_manifest(make_edition(tmp_path / "_build" / "editions", name, kind=kind))
-    call = ["site", str(tmp_path / "site"), "synthetic", "mine"]
-    done = CliRunner().invoke(app, call)
-    assert done.exit_code == 0, done.output
-    assert done.stdout.splitlines()[-1] == str(tmp_path / "site" / "index.html")
-    (note,) = done.stderr.splitlines()
-    naming.check(note, "mine:", "12 messages")
 
 
 # In a browser

@@ -17,11 +17,8 @@ from sense7 import load
 from sense7.explorer import explorer_files, script_json
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import is_poor
-from sense7.judge.scores.judges import read_runs, simulated_note
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 
-MISSING = str.maketrans("-.?", "000")
-"""Signs of a rating that is not there."""
 SCHEMA = json.loads(files(sense7).joinpath("explorer_schema.json").read_text("utf-8"))
 
 
@@ -59,14 +56,6 @@ def synthetic():
     return study, *data_of(explorer_files(study))
 
 
-@pytest.fixture(scope="module")
-def judged(synthetic):
-    """What the simulated judge predicted for these conversations, and the files with it."""
-    study, *_ = synthetic
-    judges = read_runs(study)
-    return judges, explorer_files(study, judges)
-
-
 @pytest.fixture
 def study_of(minimal_sheets, tmp_path):
     def study(*, reading=READING, **changes):
@@ -91,18 +80,6 @@ def test_every_message_is_there_in_order_as_the_workbook_has_it(synthetic):
         assert [message["seconds"] for message in messages] == pytest.approx(
             expected["seconds"].tolist(), abs=0.051
         )
-
-
-def test_every_rating_of_a_turn_is_there(synthetic):
-    study, _, by_conversation = synthetic
-    found = [
-        message["ratings"] for part in by_conversation for message in part if "ratings" in message
-    ]
-    turns = study.turns.set_index("conversation").loc[study.conversations["conversation"].unique()]
-    for place, name in enumerate(RATING_NAMES):
-        levels = turns[name].fillna(0).astype(int).astype(str).tolist()
-        signs = [ratings[place] for ratings in found]
-        assert [sign.translate(MISSING) for sign in signs] == levels, name
 
 
 def test_a_conversation_has_its_answers_and_what_statistics_give(synthetic):
@@ -140,22 +117,6 @@ def test_rated_not_rated_unreadable_blank_and_never_asked_are_five_things(study_
     assert index["conversations"]["poorTurns"] == [None] * 4, (
         "without overall ratings no turn is known as poor"
     )
-
-
-def test_a_judge_has_the_score_of_each_run_and_why_there_is_none(synthetic, judged):
-    study, index, _ = synthetic
-    assert index["judges"] == [], "without predictions there is no judge"
-    judges, scripts = judged
-    (judge,) = data_of(scripts)[0]["judges"]
-    runs = judges[judge["name"]]
-    assert judge["runs"] == list(runs)
-    assert judge["note"] == simulated_note([judge["name"]]), "a simulated judge says so"
-    assert len(judge["scores"]) == len(study.conversations)
-    for number, run in enumerate(runs.values()):
-        status = run.table["status"].str.replace("_", " ")
-        expected = run.table["score"].where(status == "ok", status)
-        assert [scores[number] for scores in judge["scores"]] == expected.tolist()
-    assert {"refusal", "truncated"} <= {score for scores in judge["scores"] for score in scores}
 
 
 # --- nothing but text

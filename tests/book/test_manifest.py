@@ -10,13 +10,7 @@ from helpers import naming
 from helpers.checkout import SHARED_BUILD, SHARED_NAME
 from sense7.book import inputs
 from sense7.book.code import environment_of, installed_otherwise
-from sense7.book.editions import (
-    FORMAT,
-    damage,
-    read_manifest,
-    write_manifest,
-    write_site,
-)
+from sense7.book.editions import FORMAT, damage, read_manifest, write_manifest, write_site
 from sense7.book.inputs import resolve_inputs
 from sense7.book.ledger import read_ledger
 from sense7.errors import UserError
@@ -83,8 +77,7 @@ def test_another_version_than_the_locks_is_named_and_is_another_environment(tmp_
     monkeypatch.setattr("sys.path", [str(tmp_path / "site")])
     assert environment_of(tmp_path) == ["by-hand 9", "some-thing 1.0"], "without a lock, all count"
     (tmp_path / "requirements.lock").write_text(
-        "some-thing==1.0 ; python_version >= '3' \\\n  --hash=sha256:0\nabsent==3\n",
-        "utf-8",
+        "some-thing==1.0 ; python_version >= '3' \\\n  --hash=sha256:0\nabsent==3\n", "utf-8"
     )
     assert (environment_of(tmp_path), installed_otherwise(tmp_path)) == (["some-thing 1.0"], [])
     (tmp_path / "site" / "some_thing-1.0.dist-info").rename(

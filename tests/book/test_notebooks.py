@@ -50,15 +50,7 @@ def test_unfit_parameters_are_refused_by_name_and_value(given):
     naming.check(problem, name, repr(value) if name != "nothing" else name)
 
 
-@pytest.mark.parametrize(
-    "cell",
-    [
-        "seed = 1 +",
-        "seed = int(1)",
-        "import os\nseed = 1",
-        "a.b = 1",
-    ],
-)
+@pytest.mark.parametrize("cell", ["seed = 1 +", "seed = int(1)", "import os\nseed = 1", "a.b = 1"])
 def test_a_parameters_cell_holds_assignments_of_literals_only(checkout, cell):
     path = checkout.notebook("01-a", parameters=cell)
     with naming.refused("01-a.md: ", "seed = 1"):

@@ -199,7 +199,7 @@ def test_one_rates_by_keys_skips_comes_back_and_downloads_what_was_answered(new_
     page.go_back()
     path = person.download(tmp_path)
     assert read_download(path).answers["C1", "message 2"] == {
-        **{"Affective": "good", "Cognitive": "unknown", "Response": "poor", "comment": "=1+1"},
+        **{"Affective": "good", "Cognitive": "unknown", "Response": "poor", "comment": "=1+1"}
     }
     assert json.loads(path.read_text("utf-8"))["answers"] == {"Age": 18}
 

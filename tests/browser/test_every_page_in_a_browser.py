@@ -137,9 +137,12 @@ def look_at(reader, file, closely, everything):
     return seen | {"complaints": [text for text in reader.complaints if text not in THEME_SAYS]}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=[0, 1], ids=["first half", "second half"])
 def visits(new_reader, html, request):
-    """Path of a page -> what one reader saw of it; the page at the top only leads on, and is left out."""
+    """Path of every second page -> what one reader saw of it: two processes look at half of them each.
+
+    The page at the top only leads on, and is left out.
+    """
     reader = new_reader()
     files = sorted(
         path.relative_to(html).as_posix()
@@ -147,6 +150,8 @@ def visits(new_reader, html, request):
         if "_static" not in path.parts
     )
     files.remove("index.html")
+    assert {FRONT, "book/ledger.html", "notebooks/00-taxonomy.html", "search.html"} < set(files)
+    assert len(files) > 25
     everything = request.config.getoption("--long")
     closely = (
         files
@@ -154,7 +159,7 @@ def visits(new_reader, html, request):
         else {next(file for file in files if re.match(kind, file)) for kind in KINDS}
     )
     found = {}
-    for file in files:
+    for file in files[request.param :: 2]:
         reader.complaints.clear()
         found[file] = look_at(reader, file, file in closely, everything)
     reader.context.close()
@@ -172,14 +177,7 @@ def figures(visits):
     return found
 
 
-def test_the_whole_book_is_looked_at_and_the_browser_complains_of_nothing(visits):
-    assert {
-        "book/index.html",
-        "book/ledger.html",
-        "notebooks/00-taxonomy.html",
-        "search.html",
-    } < set(visits)
-    assert len(visits) > 25
+def test_the_browser_complains_of_nothing(visits):
     assert {
         file: visit["complaints"] for file, visit in visits.items() if visit["complaints"]
     } == {}
@@ -202,7 +200,7 @@ def test_no_page_shuts_out_a_reader(visits, theme):
 
 def test_no_page_is_wider_than_the_screen(visits):
     """Wide tables, figures and code scroll in their own place, not the page with them; open code included."""
-    assert sum(PHONE["width"] in visit["too wide"] for visit in visits.values()) > 15
+    assert sum(PHONE["width"] in visit["too wide"] for visit in visits.values()) > 6
     assert {
         file: visit["too wide"] for file, visit in visits.items() if any(visit["too wide"].values())
     } == {}
@@ -220,12 +218,12 @@ def test_no_page_is_wider_than_the_screen(visits):
 )
 def test_every_letter_of_a_figure_is_seen(visits, is_wrong, why):
     found = figures(visits)
-    assert len(found) > 30
+    assert len(found) > 12
     assert {name: one for name, one in found.items() if any(map(is_wrong, one.values()))} == {}, why
 
 
 def test_every_picture_is_described_and_code_of_every_finding_is_folded(visits):
-    assert sum(len(visit["pictures"]) for visit in visits.values()) > 40
+    assert sum(len(visit["pictures"]) for visit in visits.values()) > 15
     assert [
         file
         for file, seen in visits.items()

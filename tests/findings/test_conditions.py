@@ -85,19 +85,18 @@ CONDITIONS_DIMENSIONS = ("first", "second", "third")
 SEVEN = list(DIMENSION_NAMES)
 
 
-def study_of(seed, interaction=0.0, level=0.0, people=40):
+def study_of(seed, interaction=0.0):
     """Each participant has one conversation per condition, of one turn; ratings are numbers, not cut into levels.
 
-    ``interaction``: added to Relational in the first condition; ``level``: to every dimension in it.
+    ``interaction``: added to Relational in the first condition.
     """
     generator = np.random.default_rng(seed)
     rows = []
-    for person in range(people):
+    for person in range(40):
         own = generator.normal(scale=1.0)
         for condition in CONDITIONS_DIMENSIONS:
             ratings = 3 + own + 0.3 * generator.normal() + 0.4 * generator.normal(size=7)
             if condition == "first":
-                ratings += level
                 ratings[-1] += interaction
             rows.append([f"P{person}", condition, *ratings])
     turns = pd.DataFrame(rows, columns=["participant", "condition", *SEVEN])

@@ -9,14 +9,7 @@ import pytest
 from helpers import naming
 from helpers.findings import rows_of
 from sense7.errors import UserError
-from sense7.findings.core import (
-    Needs,
-    Number,
-    finding,
-    need,
-    share,
-    tabulate,
-)
+from sense7.findings.core import Needs, Number, finding, need, share, tabulate
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.statistics.estimates import Estimate
 

@@ -6,9 +6,7 @@ import pytest
 
 from helpers.studies import bootstrap_of, parse_sheets
 from sense7.findings import dataset
-from sense7.findings.ground_truth import (
-    ground_truth,
-)
+from sense7.findings.ground_truth import ground_truth
 from sense7.workbook.sheets import read_workbook
 
 
@@ -50,7 +48,7 @@ def talk(parsed, seconds, roles):
             "TimeOffsetSeconds": [*seconds, None, None, None],
             "Role": [*roles, "assistant", "assistant", "assistant"],
             "EmpathyOverall": "good",
-        },
+        }
     )
 
 
@@ -89,15 +87,7 @@ def test_quartiles_are_ordered_by_condition_and_conversations_without_one_come_l
 
 
 @pytest.mark.parametrize(
-    ("cell", "retries"),
-    [
-        (1.0, 4),
-        (True, 4),
-        ("yes", 4),
-        (0.0, 0),
-        (" No ", 0),
-        ("FALSE", 0),
-    ],
+    ("cell", "retries"), [(1.0, 4), (True, 4), ("yes", 4), (0.0, 0), (" No ", 0), ("FALSE", 0)]
 )
 def test_a_retry_is_a_cell_that_says_so(parsed, cell, retries):
     study = parsed(messages={"Retry": [None, cell, None, None] * 4})

@@ -7,15 +7,7 @@ from scipy.stats import spearmanr
 from statsmodels.formula.api import ols
 
 from sense7.findings import elsewhere
-from sense7.findings.elsewhere import (
-    FINDINGS,
-    NO_INTERVAL,
-    NOT_SEEN,
-    OPPOSITE,
-    SEEN,
-    Rule,
-    verdict,
-)
+from sense7.findings.elsewhere import FINDINGS, NO_INTERVAL, NOT_SEEN, OPPOSITE, SEEN, Rule, verdict
 from sense7.findings.ground_truth import ground_truth
 from sense7.sources import released
 from sense7.statistics.bootstrap import ParticipantBootstrap

@@ -6,10 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sense7.findings.ground_truth import (
-    ground_truth,
-    labels,
-)
+from sense7.findings.ground_truth import ground_truth, labels
 from sense7.taxonomy import DIMENSION_NAMES
 
 

@@ -176,10 +176,7 @@ def test_answers_may_be_written_in_several_ways(synthetic):
 @pytest.mark.parametrize(
     ("change", "place"),
     [
-        (
-            lambda sheet: sheet.drop(columns="generic"),
-            "columns generic",
-        ),
+        (lambda sheet: sheet.drop(columns="generic"), "columns generic"),
         (lambda sheet: pd.concat([sheet, sheet.iloc[:1]]), "twice"),
         (
             lambda sheet: sheet.assign(

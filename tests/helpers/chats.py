@@ -62,13 +62,13 @@ def node(name, parent, role, parts, **message):
     }
 
 
-def export(*nodes, current=None):
+def export(*nodes):
     """A conversation of ChatGPT's export."""
     mapping = {each["id"]: each for each in nodes}
     return {
         "title": "Work",
         "conversation_id": "g1",
-        "current_node": current or nodes[-1]["id"],
+        "current_node": nodes[-1]["id"],
         "mapping": mapping,
     }
 

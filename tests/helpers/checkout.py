@@ -162,12 +162,12 @@ class Checkout:
         }
         (self.root / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
 
-    def book(self, front="Seed: {value}`seed_of_a`.", name="01-a", code=None):
+    def book(self, front="Seed: {value}`seed_of_a`.", code=None):
         """The smallest book: front page, ledger, one notebook."""
         self.page("index", f"# Front\n\n{front}\n")
         self.page("ledger", "# Ledger\n\n{published}`counted`\n\n```{ledger}\n```\n")
-        self.notebook(name, code or recording(name, "seed_of_a"))
-        self.toc("book/ledger", f"notebooks/{name}")
+        self.notebook("01-a", code or recording("01-a", "seed_of_a"))
+        self.toc("book/ledger", "notebooks/01-a")
         return self
 
     def shared_book(self):
@@ -199,7 +199,7 @@ class Checkout:
         return SHARED_BUILD
 
     @staticmethod
-    def workbook(path, condition="model a", topic="work", pid="P1", extra=()):
+    def workbook(path, condition="model a", topic="work", pid="P1"):
         tasks = [[pid, condition, 1.0, topic], ["P2", "model b (no prompt)", 2.0, topic]]
         messages = [
             [task, float(number), role, "some text", *rated]
@@ -209,7 +209,6 @@ class Checkout:
         sheets = [
             Sheet("Tasks", ["PID", "Model", "TaskId", "PreTaskChoice"], tasks),
             Sheet("Messages", MESSAGES, messages),
-            *extra,
         ]
         write_study(sheets, path, f"{STANDARD}prompted: {json.dumps(condition)}\n")
         return path

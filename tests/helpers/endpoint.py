@@ -76,7 +76,7 @@ def rates(asked) -> Answer:
     return Answer(text=json.dumps(said))
 
 
-def refuses(*names, then=GOOD):
+def refuses(*names):
     """A script: an endpoint that refuses parameters as OpenAI's does, one after the other."""
 
     def script(asked):
@@ -84,7 +84,7 @@ def refuses(*names, then=GOOD):
             if name in asked.body:
                 said = f"Unsupported parameter: '{name}' is not supported with this model."
                 return Answer(status=400, body=error_body(said, "unsupported_parameter", name))
-        return then
+        return GOOD
 
     return script
 

@@ -127,11 +127,7 @@ def sheets(turns: int = 3) -> list[Sheet]:
     ]
 
 
-SHEET_NAMES = (
-    "<img src=x onerror=zqsheet01q>",
-    "$x^2$ {{7}} zqsheet02q",
-    "=1+1 zqsheet03q",
-)
+SHEET_NAMES = ("<img src=x onerror=zqsheet01q>", "$x^2$ {{7}} zqsheet02q", "=1+1 zqsheet03q")
 """As hostile as 31 characters allow, without those that no sheet's name can hold."""
 
 FILE = f"\"><img src=x onerror={RAN}='zqfile00q'> {{{{7}}}} $x$ `id`.xlsx"

@@ -4,6 +4,7 @@ import contextlib
 import sqlite3
 
 import numpy as np
+import openpyxl
 import pandas as pd
 
 from sense7.judge.asking.ask import Endpoint as Address
@@ -62,6 +63,12 @@ def plan_for(study, server, folder, **options):
 
 def ask(study, server, folder, *, say=lambda line: None, **options):
     return carry_out(plan_for(study, server, folder, **options), say=say)
+
+
+def cells_of(path, sheet="results"):
+    """A sheet as another library sees it: column -> cells."""
+    rows = list(openpyxl.load_workbook(path)[sheet].iter_rows(values_only=True))
+    return {title: [row[place] for row in rows[1:]] for place, title in enumerate(rows[0])}
 
 
 def table_of(path):

@@ -4,12 +4,11 @@ import re
 from urllib.parse import unquote
 
 import numpy as np
-import openpyxl
 import pandas as pd
 import pytest
 
-from helpers import naming
-from helpers.judged import table_of
+from helpers import judged, naming
+from helpers.judged import cells_of, table_of
 from sense7.judge.files import (
     COLUMNS,
     FRAME_COLUMNS,
@@ -28,26 +27,7 @@ from sense7.workbook.xlsx import Sheet, write_sheets
 
 def run_of(length=3, **columns):
     """A run in which every reply is usable, but for what is given."""
-    frame = pd.DataFrame(
-        {
-            "conversation": [f"C{number}" for number in range(length)],
-            "participant": [f"P{number % 2}" for number in range(length)],
-            "score": [float(1 + number % 5) for number in range(length)],
-            "status": "ok",
-            "ground_truth": [3.25] * length,
-        }
-    ).astype({"conversation": object, "participant": object, "status": object})
-    for name, values in columns.items():
-        frame[name] = pd.Series(
-            values if isinstance(values, list) else [values] * length, dtype=object
-        )
-    return frame.astype({"score": float})
-
-
-def cells_of(path):
-    """The sheet as another library sees it: column -> cells."""
-    rows = list(openpyxl.load_workbook(path)["results"].iter_rows(values_only=True))
-    return {title: [row[place] for row in rows[1:]] for place, title in enumerate(rows[0])}
+    return judged.run_of(1, rows=length, people=2, **columns)
 
 
 @pytest.fixture

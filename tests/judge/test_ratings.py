@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from helpers import endpoint, judged, naming
 from helpers.endpoint import need_the_judge
-from helpers.judged import table_of
+from helpers.judged import cells_of, table_of
 from sense7.judge.asking.requests import asked_units
 from sense7.judge.files import read_predictions
 from sense7.judge.ratings import NOT_APPLICABLE, read_levels, read_ratings, schema
@@ -28,11 +28,6 @@ def ask(study, server, folder, **options):
     return judged.ask(
         study, server, folder, **{"prompt": None, "unit": "turn", "rating": "all"} | options
     )
-
-
-def cells_of(path, sheet="ratings"):
-    rows = list(openpyxl.load_workbook(path)[sheet].values)
-    return {title: [row[place] for row in rows[1:]] for place, title in enumerate(rows[0])}
 
 
 # What is asked
@@ -100,7 +95,7 @@ def test_the_ratings_stand_beside_the_persons_own(server, study_of, tmp_path):
     server.script = endpoint.rates
     turns = ask(study, server, tmp_path / "turns").paths[0]
     whole = ask(study, server, tmp_path / "whole", unit="conversation").paths[0]
-    cells = cells_of(turns)
+    cells = cells_of(turns, "ratings")
     assert cells["TaskId"] == ["C1.turn1", "C1.turn2", "C2.turn1", "C2.turn2"]
     assert (cells["Conversation"], cells["Turn"]) == (["C1", "C1", "C2", "C2"], [1, 2, 1, 2])
     assert cells["Interest person"] == [NOT_APPLICABLE, 2, None, NOT_APPLICABLE]
@@ -108,7 +103,7 @@ def test_the_ratings_stand_beside_the_persons_own(server, study_of, tmp_path):
     outputs = cells_of(turns, "results")["Prompt"]
     for name in RATING_NAMES:
         assert cells[f"{name} judge"] == [said[prompt][name] for prompt in outputs]
-    cells = cells_of(whole)
+    cells = cells_of(whole, "ratings")
     assert cells["Interest person"] == [2, NOT_APPLICABLE]
     assert cells["Turn"] == [None, None]
 

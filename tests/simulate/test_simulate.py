@@ -10,7 +10,7 @@ from sense7.checkout import data_file
 from sense7.judge.reply import read_reply
 from sense7.judge.scores.judges import write_simulated
 from sense7.simulate import JudgeParameters, Parameters, draw, simulate
-from sense7.simulate.judge import KINDS, USABLE, draw_judge, offered_quality, reply_text
+from sense7.simulate.judge import KINDS, draw_judge, offered_quality, reply_text
 from sense7.simulate.text import write_words
 from sense7.taxonomy import DIMENSION_NAMES, MESSAGE_COLUMNS, TASK_COLUMNS
 from sense7.workbook.xlsx import read_sheets
@@ -163,34 +163,12 @@ def scores_of(study, judge, *, words=400.0, seed=1):
 # What is put in
 
 
-def test_the_judge_without_any_error_gives_the_level_of_what_is_offered(large):
-    found = scores_of(large, PLAIN.replace(judge_signal=1.0))
-    expected = np.clip(np.ceil(offered_quality(large) - 0.5), 1, 5)
-    np.testing.assert_array_equal(found.score, np.tile(expected, (10, 1)))
-    assert (found.kind == USABLE).all()
-
-
 def test_the_signal_is_a_slope_and_nothing_of_the_person_is_in_it(large):
     judgment = scores_of(large, PLAIN).judgment
     slope, level = np.polyfit(offered_quality(large) - 4.19, judgment, 1)
     assert (slope, level) == (pytest.approx(0.7), pytest.approx(4.19))
     person = large.participant_effect[large.participant]
     assert abs(np.corrcoef(judgment, person)[0, 1]) < 0.03
-
-
-def test_shares_of_unusable_replies_are_those_put_in(large):
-    rates = (0.03, 0.02, 0.01, 0.04)
-    judge = JudgeParameters(
-        judge_refusal_rate=rates[0],
-        judge_no_number_rate=rates[1],
-        judge_off_scale_rate=rates[2],
-        judge_truncation_rate=rates[3],
-    )
-    kinds = scores_of(large, judge).kind
-    for place, rate in enumerate(rates, 1):
-        # 201,600 replies: a standard error of at most 0.0005.
-        assert (kinds == place).mean() == pytest.approx(rate, abs=0.002), KINDS[place]
-    assert (scores_of(large, judge.replace(judge_refusal_rate=0.93)).kind != USABLE).all()
 
 
 @pytest.mark.parametrize(

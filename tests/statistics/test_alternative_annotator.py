@@ -6,11 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from sense7.statistics.alternative_annotator import (
-    alternative_test,
-    benjamini_yekutieli,
-    wins,
-)
+from sense7.statistics.alternative_annotator import alternative_test, benjamini_yekutieli, wins
 
 NAN = np.nan
 
@@ -30,7 +26,7 @@ def test_a_resample_is_the_test_of_its_rows_copied_out():
 
 @settings(max_examples=200, deadline=None)
 @given(
-    st.lists(st.one_of(st.floats(0, 1), st.floats(0, 0.02), st.just(NAN)), min_size=1, max_size=8),
+    st.lists(st.one_of(st.floats(0, 1), st.floats(0, 0.02), st.just(NAN)), min_size=1, max_size=8)
 )
 def test_rejections_are_those_of_statsmodels(p):
     p = np.array(p)

@@ -20,24 +20,17 @@ html_theme_options = {{}}
 def claim():
     """A row of the ledger; what is given takes the place of what stands there."""
 
-    def make(
-        name="alpha",
-        state="needs the official workbook",
-        *,
-        computed=(),
-        why="so",
-        link="notebooks/03.html#cell-4",
-        **given,
-    ):
+    def make(name="alpha", state="needs the official workbook", *, computed=(), why="so", **given):
         known = {"title": f"Title of <{name}>", "kind": "figure", "key": name, "value": 0.9}
         known |= {"unit": "alpha", "grade": "D", "of": "SENSE-7", "source": "notes"}
         known |= {"compare": {"within": 0.1}, "shown": "0.9"}
         known |= dict.fromkeys(("short", "release", "elsewhere", "no_effect", "smallest"))
         value = {"key": name, "estimate": 0.8, "low": 0.7, "high": 0.85, "n": 9, "unit": "alpha"}
-        held = None if computed is None else value | {"method": "a method"} | dict(computed)
+        held = value | {"method": "a method"} | dict(computed)
+        link = "notebooks/03.html#cell-4"
         beside = {part: given.pop(part, None) for part in ("rehearsal", "studies", "elsewhere")}
         row = {"id": name, "state": state, "why": why, "asks": "It has to be near.", **beside}
-        return row | {"published": known | given, "computed": held, "link": link if held else None}
+        return row | {"published": known | given, "computed": held, "link": link}
 
     return make
 
@@ -70,9 +63,7 @@ def complaints():
 def page(tmp_path_factory):
     """Make ``notebooks/03`` from its source, a ledger and values: the page, and what Sphinx complained of."""
 
-    def make(
-        source, extensions, ledger=(), values=(), files=(), executed=(), expected=None, **facts
-    ):
+    def make(source, extensions, ledger=(), values=(), executed=(), **facts):
         place = tmp_path_factory.mktemp("page")
         edition, book = place / "edition", place / "book"
         for folder in (edition / "results", edition / "notebooks", edition / "data"):
@@ -87,19 +78,14 @@ def page(tmp_path_factory):
         known |= {"sha256": "0" * 64, "made": made, "parameters": "", "warnings": {}}
         known |= {"verified": True, "fetched": "2026-01-01"}
         written = {"ledger": list(ledger), "edition": known | facts, "results/03": list(values)}
-        written |= {} if expected is None else {"data/expected": expected}
         for name, content in written.items():
             (edition / f"{name}.json").write_text(json.dumps(content), "utf-8")
         for name, text in {"03": '{"cells": []}', **dict(executed)}.items():
             (edition / f"notebooks/{name}.ipynb").write_text(text, "utf-8")
         listed = ", ".join(repr(f"sense7.book.extensions.{name}") for name in extensions)
         (book / "conf.py").write_text(CONF.format(extensions=listed, edition=str(edition)), "utf-8")
-        pages = [name[:-3] for name in dict(files) if name.endswith(".md") and name != "index.md"]
-        toc = "\n".join(["notebooks/03", *pages])
-        (book / "index.md").write_text(f"# Front\n\n```{{toctree}}\n{toc}\n```\n", "utf-8")
-        for name, content in {"notebooks/03.md": source, **dict(files)}.items():
-            (book / name).parent.mkdir(exist_ok=True)
-            (book / name).write_text(content, "utf-8")
+        (book / "index.md").write_text("# Front\n\n```{toctree}\nnotebooks/03\n```\n", "utf-8")
+        (book / "notebooks" / "03.md").write_text(source, "utf-8")
         app = SphinxTestApp("html", srcdir=book)
         try:
             app.build()

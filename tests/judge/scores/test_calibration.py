@@ -7,10 +7,7 @@ import pytest
 from helpers import naming
 from helpers.judged import run_of, table_of
 from sense7.judge.files import Run, write_predictions
-from sense7.judge.scores.calibration import (
-    Calibrated,
-    calibration_errors,
-)
+from sense7.judge.scores.calibration import Calibrated, calibration_errors
 from sense7.judge.scores.report import calibrate
 from sense7.statistics.bootstrap import ParticipantBootstrap
 

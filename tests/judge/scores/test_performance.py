@@ -9,9 +9,7 @@ from helpers.studies import bootstrap_of
 from sense7.findings import robustness
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.judge.scores import performance
-from sense7.judge.scores.judges import (
-    ABSENT,
-)
+from sense7.judge.scores.judges import ABSENT
 from sense7.judge.scores.performance import facts, judge_multiverse
 from sense7.taxonomy import DIMENSION_NAMES, SIMULATED_WORDS
 
