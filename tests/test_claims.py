@@ -275,9 +275,7 @@ def test_the_summary_counts_free_values_and_names_those_that_were_set():
 
 
 @pytest.mark.parametrize("record", [{}, {"mirror": True}, {"kind": "own"}], ids=str)
-def test_only_what_was_fetched_from_the_authors_repository_reproduces(
-    record, minimal_sheets, tmp_path
-):
+def test_only_the_authors_own_workbook_reproduces(record, minimal_sheets, tmp_path):
     """Each condition of its record: tests/sources/test_sources.py."""
     path = tmp_path / "official.xlsx"
     write_study(minimal_sheets(), path)

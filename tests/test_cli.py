@@ -128,9 +128,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("command", "places"), REFUSED.items(), ids=REFUSED)
-def test_what_can_not_be_done_is_refused_before_anything_runs_or_is_written(
-    command, places, call, tmp_path, monkeypatch
-):
+def test_what_can_not_be_done_is_refused_at_once(command, places, call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = call(*command.split(), SENSE7_CACHE=tmp_path / "none")
     refused(done)
@@ -218,9 +216,7 @@ OTHER_WORKS = [ledger_row(name, name, release=["ieval"]) for name in ("reproduce
         ([ledger_row("a", "met"), ledger_row("b", "met")], False, 1),
     ],
 )
-def test_strict_fails_unless_the_authors_workbook_agrees_in_every_primary_figure(
-    checkout, rows, verified, code, call
-):
+def test_strict_fails_unless_the_authors_workbook_agrees(checkout, rows, verified, code, call):
     write_ledger(checkout, "official", *rows, verified=verified)
     done = call("ledger", "official", "--strict", root=checkout)
     assert done.returncode == code

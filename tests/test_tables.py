@@ -169,9 +169,7 @@ def test_nothing_is_written_into_a_finished_edition(recorder, tmp_path):
         (1.0, "alpha", float),
     ],
 )
-def test_a_whole_number_of_what_is_counted_is_recorded_as_one(
-    recorder, tmp_path, number, unit, recorded
-):
+def test_a_whole_count_is_recorded_as_a_whole_number(recorder, tmp_path, number, unit, recorded):
     how = {"n": 4, "unit": unit, "method": "counted", "computed_by": "this notebook"}
     recorder.value("a", number, low=number, high=number, **how)
     (value,) = stored(tmp_path)

@@ -64,7 +64,7 @@ def run_installed(installed, tmp_path, monkeypatch):
     return run
 
 
-def test_the_wheel_holds_each_notebook_page_and_data_file_and_no_other_part_of_the_repository(
+def test_the_wheel_holds_each_notebook_page_and_data_file_and_no_more(
     wheel,
 ):
     names = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith(f"{CARRIED}/")}
@@ -88,9 +88,7 @@ print(json.dumps([list(inputs.jobs), str(inputs.folder), len(claims), str(source
 """
 
 
-def test_a_build_in_an_empty_folder_finds_every_notebook_and_writes_there(
-    run_installed, installed, tmp_path
-):
+def test_a_build_in_an_empty_folder_finds_every_notebook(run_installed, installed, tmp_path):
     shutil.copyfile(ROOT / "data" / "synthetic.xlsx", tmp_path / "mine.xlsx")
     done = run_installed(RESOLVE, "mine.xlsx")
     assert not done.returncode, done.stderr

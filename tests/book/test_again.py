@@ -39,9 +39,7 @@ def values(folder, name):
     return {entry["key"]: entry["estimate"] for entry in recorded}
 
 
-def test_a_copy_is_executed_after_what_it_needs_and_its_values_lie_beside_it(
-    book, tmp_path, monkeypatch
-):
+def test_a_copy_runs_after_what_it_needs_with_its_values_beside_it(book, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = rerun(book.project, "2", {"seed": 7, "data": "check out/mine.xlsx"})
     assert done.notebook == tmp_path / "02-b.executed.ipynb"

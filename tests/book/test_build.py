@@ -75,9 +75,7 @@ def test_reserved_names_are_for_their_data_only(name):
             edition_name(given, data)
 
 
-def test_an_edition_holds_its_judges_predictions_and_others_where_they_are_chosen(
-    built, edition, monkeypatch
-):
+def test_an_edition_holds_its_judges_predictions_or_chosen_ones(built, edition, monkeypatch):
     assert [path.read_text("utf-8") for path in (edition / "predictions").iterdir()] == [
         SHARED_JUDGE
     ]
@@ -148,9 +146,7 @@ def test_unfit_parameters_are_refused_before_the_workbook_is_read(checkout):
         ("https://github.example.org", None),
     ],
 )
-def test_pages_lead_to_the_repository_whose_workflow_builds_them(
-    checkout, monkeypatch, server, provider
-):
+def test_pages_lead_to_the_repository_that_builds_them(checkout, monkeypatch, server, provider):
     """Code comes from the declared one; where the theme has no addresses, there are no buttons."""
     declared = declared_configuration(checkout.root)
     monkeypatch.setenv("GITHUB_REPOSITORY", "me/mine")
@@ -221,9 +217,7 @@ def replace_in(path, old, new):
     return text
 
 
-def test_a_book_is_the_same_anywhere_and_of_a_change_only_what_shows_it_is_made_again(
-    checkout, built, monkeypatch
-):
+def test_a_book_is_the_same_anywhere_and_changes_where_it_must(checkout, built, monkeypatch):
     """One after the other on one book, since every rendering takes its seconds."""
     command = checkout.shared_book()
     shutil.copytree(built.root / "_build" / "cache", checkout.root / "_build" / "cache")
@@ -333,9 +327,7 @@ def test_a_second_build_waits_and_says_so(checkout):
     [OSError(errno.ENOSPC, "No space left on device"), BuildError("No space left on device")],
     ids=["here", "in another process"],
 )
-def test_on_a_full_disk_a_build_names_the_place_and_the_fix_and_the_last_book_stays(
-    own, monkeypatch, problem
-):
+def test_on_a_full_disk_a_build_names_the_fix_and_the_last_book_stays(own, monkeypatch, problem):
     """In this process or in another."""
     good = own.bytes(SHARED_NAME)
     replace_in(own.root / "notebooks" / "02-b.md", "Text.", "Other text.")

@@ -157,9 +157,7 @@ def test_a_reader_goes_to_the_same_place_in_another_edition_and_back(editions, v
     assert said == []
 
 
-def test_where_the_other_edition_lacks_the_page_its_front_page_opens_and_the_list_says_so(
-    editions, visit
-):
+def test_where_the_other_edition_lacks_the_page_its_front_page_opens(editions, visit):
     page, said = visit(editions / "one" / "html" / "notebooks" / "01-a.html", "#cell-3")
     nav = open_list(page)
     assert nav.locator("li a").all_text_contents() == ["one", "zero", "Übung 2.a+(b)"]
@@ -189,9 +187,7 @@ def test_the_list_opens_and_closes_by_keyboard(editions, visit):
 
 
 @pytest.mark.parametrize("case", ["elsewhere", "renamed", "the only one"])
-def test_a_book_without_others_shows_nothing_and_says_nothing_in_the_console(
-    editions, visit, tmp_path, case
-):
+def test_a_book_without_others_shows_and_logs_nothing(editions, visit, tmp_path, case):
     if case == "elsewhere":
         html = shutil.copytree(editions / "one" / "html", tmp_path / "site" / "one")
     elif case == "renamed":

@@ -32,7 +32,7 @@ def repository(tmp_path):
 
 
 @needs_git
-def test_the_commit_is_that_of_the_checkout_and_changes_of_what_books_are_made_of_are_said(
+def test_the_commit_is_the_checkouts_and_changes_are_said(
     repository,
 ):
     commit = git(repository, "rev-parse", "HEAD")

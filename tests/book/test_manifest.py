@@ -49,9 +49,7 @@ def edition(tmp_path):
         ("edition.json", "{}"),
     ],
 )
-def test_a_file_that_is_not_the_editions_is_named_and_the_edition_refused(
-    edition, tmp_path, name, content
-):
+def test_a_changed_file_is_named_and_the_edition_refused(edition, tmp_path, name, content):
     (edition / name).unlink() if content is None else (edition / name).write_text(content, "utf-8")
     (problem,) = damage(edition)
     assert problem.startswith(f"{name} ")

@@ -92,9 +92,7 @@ def test_what_a_page_rests_on_outlives_a_program_that_saves_it(tmp_path):
 
 
 @pytest.mark.parametrize("keeps_the_block", [True, False])
-def test_a_text_that_a_program_saved_from_its_derived_notebook_is_refused(
-    tmp_path, keeps_the_block
-):
+def test_a_text_saved_from_its_derived_notebook_is_refused(tmp_path, keeps_the_block):
     """It has numbers in the place of the names of values, and no longer says what the page rests on."""
     name = "15-three-judges"
     node = jupytext.read(ROOT / "notebooks" / f"{name}.ipynb")

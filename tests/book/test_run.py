@@ -121,9 +121,7 @@ LIBRARY = {
         ("parts/new.py", []),
     ],
 )
-def test_an_edit_of_a_module_concerns_the_notebooks_that_import_it(
-    chain, tmp_path, monkeypatch, name, notebooks
-):
+def test_an_edit_concerns_notebooks_that_import_it(chain, tmp_path, monkeypatch, name, notebooks):
     package = tmp_path / "sense7"
     for module, text in LIBRARY.items():
         (package / module).parent.mkdir(parents=True, exist_ok=True)

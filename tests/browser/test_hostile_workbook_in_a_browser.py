@@ -202,9 +202,7 @@ STATES = [
 ]
 
 
-def test_a_hostile_workbook_and_judge_are_text_wherever_a_reader_goes(
-    new_reader, html, judged, address
-):
+def test_a_hostile_workbook_and_judge_are_text_everywhere(new_reader, html, judged, address):
     reader, dialogs = new_reader(), []
     reader.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
     look_at_every_page(reader, html, judged is not None)

@@ -251,9 +251,7 @@ def test_the_text_is_offered_and_no_file_is_claimed(context, page_file, tmp_path
         ("\U0001f600", "\U0001f600"),
     ],
 )
-def test_what_no_workbook_can_hold_is_left_out_as_a_person_writes(
-    context, page_file, pasted, stored
-):
+def test_what_no_workbook_can_hold_is_left_out_on_writing(context, page_file, pasted, stored):
     page = context.new_page()
     page.goto(page_file(before=["topic"]).as_uri())
     begin(page)

@@ -51,7 +51,7 @@ def rows(edition):
     return shown[0] + shown[1]
 
 
-def test_the_ledger_page_has_a_row_for_every_claim_which_leads_to_the_cell_that_recorded_it(
+def test_the_ledger_page_has_a_row_for_every_claim_with_its_cell(
     edition,
 ):
     for claim, row, entry in zip(CLAIMS, rows(edition), edition.json("ledger.json"), strict=True):

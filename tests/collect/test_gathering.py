@@ -73,9 +73,7 @@ def at(change):
 
 
 @pytest.mark.parametrize(("place", "value", "named"), WRONG, ids=map(at, WRONG))
-def test_anything_else_is_refused_with_its_place_and_what_to_do(
-    tmp_path, content, place, value, named
-):
+def test_anything_else_is_refused_with_its_place(tmp_path, content, place, value, named):
     with naming.refused(f"{tmp_path / 'anna.json'}: ", *named):
         read(tmp_path, changed(content, place, value))
 
@@ -118,9 +116,7 @@ def test_three_people_make_a_workbook_without_a_warning(folder, make_download, t
     assert list(study.messages["content"][:2]) == ["I had a bad day.", "What happened?"]
 
 
-def test_people_who_rate_their_own_conversations_keep_the_names_of_these(
-    folder, make_download, make_chat, tmp_path
-):
+def test_ones_own_conversations_keep_their_names(folder, make_download, make_chat, tmp_path):
     study = {"title": "Own", "conversations": "own"}
     chats = {person: [make_chat(f"of {person}", participant=person)] for person in ("anna", "ben")}
     gather(
@@ -153,9 +149,7 @@ UNUSABLE = {
 
 
 @pytest.mark.parametrize("reason", UNUSABLE)
-def test_a_file_that_can_not_be_used_is_named_and_the_others_are_gathered(
-    folder, make_download, tmp_path, reason
-):
+def test_of_several_files_an_unusable_one_is_named(folder, make_download, tmp_path, reason):
     ben = UNUSABLE[reason](make_download("ben"))
     place = folder(anna=make_download(), ben=ben, cleo=make_download("cleo"))
     (place / "dan.json").mkdir()
@@ -165,9 +159,7 @@ def test_a_file_that_can_not_be_used_is_named_and_the_others_are_gathered(
     naming.check(gathered.notes[1], f"{place / 'dan.json'}: ")
 
 
-def test_without_any_file_that_can_be_used_each_is_named_and_nothing_is_written(
-    folder, make_download, refused
-):
+def test_without_any_usable_file_each_is_named(folder, make_download, refused):
     place = folder(ben=json.dumps(make_download("ben"))[:-50], cleo="{}", dan=b"\xff")
     refused(place, *(f"{place / name}: " for name in ("ben.json", "cleo.json", "dan.json")))
 
@@ -190,9 +182,7 @@ def test_a_double_counts_once_and_is_named(folder, make_download):
     naming.check(double, f"{place / 'copy.json'}: ", "anna.json")
 
 
-def test_a_later_download_that_only_adds_answers_takes_the_place_of_the_earlier(
-    folder, make_download
-):
+def test_a_later_download_that_only_adds_answers_counts(folder, make_download):
     early = make_download()
     early["conversations"][1] |= {"turns": [], "before": {}, "after": {}}
     for names in (("a", "b"), ("b", "a")):
@@ -227,9 +217,7 @@ def test_missing_ratings_stay_blank(folder, make_download, tmp_path):
     assert topics.tolist() == comments.tolist() == ["=1+1"]
 
 
-def test_answers_about_people_and_their_files_have_sheets_of_their_own(
-    folder, make_download, tmp_path
-):
+def test_answers_about_people_have_a_sheet_of_their_own(folder, make_download, tmp_path):
     """A code in another spelling is the same person."""
     study = {"title": "T", "questions": [{"name": "Age", "text": "Age?", "kind": "number"}]}
     people = [make_download(code, study, answers={"Age": 30}) for code in ("\u00e9", "e\u0301")]

@@ -81,9 +81,7 @@ def project(tmp_path_factory):
 
 
 @pytest.mark.parametrize("place", range(len(SHARES)))
-def test_whatever_ends_it_the_book_and_finished_work_stay_and_the_next_build_gives_the_same(
-    project, place
-):
+def test_whatever_ends_it_the_book_stays_and_the_next_build_is_the_same(project, place):
     command, ending = project.fresh(str(place)), ENDINGS[place % len(ENDINGS)]
     step = max(1, round(SHARES[place] * project.whole.steps))
     ended = command.run(*BUILD, number=ending, step=step)

@@ -323,9 +323,7 @@ def test_a_figure_of_several_sources_names_each_and_gives_each_its_color():
 @pytest.mark.parametrize(
     ("ending", "begins"), [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<svg"), ("csv", b'"')]
 )
-def test_a_figure_is_saved_by_the_ending_of_its_name_and_replaces_what_is_there(
-    tmp_path, ending, begins
-):
+def test_a_figure_is_saved_by_the_ending_of_its_name(tmp_path, ending, begins):
     figure = figures.forest(table_of(["=a", "b"]), **TITLED)
     path = tmp_path / "new folder" / f"line.{ending.upper()}"
     shown = figure.html()

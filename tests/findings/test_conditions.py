@@ -68,9 +68,7 @@ def rated_by(minimal_sheets, levels):
         ("aaaaaaaa", "00112233", "one condition", "one"),
     ],
 )
-def test_the_design_follows_from_how_many_met_more_than_one_condition(
-    minimal_sheets, conditions_of, people, kind, several
-):
+def test_the_design_follows_from_who_met_what(minimal_sheets, conditions_of, people, kind, several):
     tasks = {"PID": [f"P{person}" for person in people], "Model": list(conditions_of)}
     study = parse_sheets(minimal_sheets(conversations=8, participants=None, tasks=tasks))
     design, words = conditions.design_values(study)
@@ -249,9 +247,7 @@ def intervals_of_contrasts(study):
     ("prompted", "plain"),
     [(1, 12), (12, 2), (12, 3), (9, 30), (30, 9), (10, 10), (19, 40), (20, 20)],
 )
-def test_a_contrast_has_an_interval_where_each_group_has_enough_people(
-    minimal_sheets, prompted, plain
-):
+def test_a_contrast_needs_enough_people_in_each_group(minimal_sheets, prompted, plain):
     has = intervals_of_contrasts(with_few(minimal_sheets, prompted, plain))
     smaller = min(prompted, plain)
     fewest_of = {name: n for name, n in FEWEST_IN_A_GROUP.items() if name != "loadings"}

@@ -310,9 +310,7 @@ CASES = [
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("changes", CASES)
-def test_what_lacks_something_gives_numbers_or_reasons_in_good_english(
-    minimal_sheets, changes, request
-):
+def test_what_lacks_something_gives_numbers_or_reasons(minimal_sheets, changes, request):
     left_out = set() if request.config.getoption("--long") else MANY
     rows = numbers(parse_sheets(minimal_sheets(**changes)), 20, left_out=left_out)
     assert len(rows) > 200

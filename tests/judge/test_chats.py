@@ -10,9 +10,7 @@ from sense7.workbook.xlsx import read_sheets
 need_the_judge()
 
 
-def test_every_conversation_of_tasks_has_its_chat_in_the_order_of_the_file(
-    minimal_sheets, tmp_path
-):
+def test_every_conversation_has_its_chat_in_the_order_of_the_file(minimal_sheets, tmp_path):
     odd = ["=SUM(1)", "_x000D_ and\ra return", "NA", None, "007", "1e5", "nan", "#N/A"]
     said = {
         "TaskId": ["C2", "C1", "C2", "C2", *["C3"] * 8],

@@ -190,9 +190,7 @@ STATED = [
 @pytest.mark.parametrize(
     ("score", "status", "policy", "text", "found", "strict", "authors"), STATED
 )
-def test_a_row_with_a_status_is_read_by_both_rules(
-    foreign, score, status, policy, text, found, strict, authors
-):
+def test_a_status_is_read_by_both(foreign, score, status, policy, text, found, strict, authors):
     path = foreign([score], status=[status], policy=[policy], Output=[text])
     run = read_predictions(path).run
     assert run.status.tolist() == [found]
@@ -226,9 +224,7 @@ def test_a_score_that_no_rule_reads_from_its_reply_is_refused_with_its_cell(fore
         ([6.0, 5.0], ["6.0", "1 of 2", "from 5 to 6"], "1-7"),
     ],
 )
-def test_scores_on_another_scale_are_refused_with_the_option_that_reads_them(
-    foreign, scores, numbers, option
-):
+def test_scores_on_another_scale_are_refused_with_the_option(foreign, scores, numbers, option):
     path = foreign(scores)
     with naming.refused(
         f"{path}: sheet results, column IS_EMPATHY, row 2: ",

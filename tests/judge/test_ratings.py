@@ -62,9 +62,7 @@ def test_only_several_ratings_are_asked_for_with_a_schema(server, study_of, tmp_
 
 @pytest.mark.parametrize("unit", ["conversation", "turn"])
 @pytest.mark.parametrize("rating", ["overall", "Interest", "all"])
-def test_every_unit_and_rating_has_its_own_question_file_and_truth(
-    server, unit, rating, study_of, tmp_path
-):
+def test_every_unit_and_rating_has_its_file_and_truth(server, unit, rating, study_of, tmp_path):
     study = study_of(3, 2)
     standard = (unit, rating) == ("conversation", "overall")
     server.script = lambda asked: endpoint.GOOD if standard else endpoint.rates(asked)

@@ -53,9 +53,7 @@ texts = pieces | pieces.map(lambda text: f"<S2>{text}</S2>")
     refusal=st.none() | st.none() | st.text(),
     error=st.none() | st.none() | st.text(),
 )
-def test_a_reply_has_a_score_or_says_why_not_and_the_authors_is_that_of_the_rule_followed_by_hand(
-    text, finish_reason, refusal, error
-):
+def test_the_authors_score_is_that_of_their_rule_by_hand(text, finish_reason, refusal, error):
     reply = read_reply(text, finish_reason=finish_reason, refusal=refusal, error=error)
     by_hand = None if error is not None else score_by_hand(text or "")
     assert reply.authors_score == (by_hand or 3.0)

@@ -181,9 +181,7 @@ def test_the_signal_is_a_slope_and_nothing_of_the_person_is_in_it(large):
         ("truncated", "length", "truncated", 3.0),
     ],
 )
-def test_replies_are_read_as_what_they_are_and_say_that_they_are_simulated(
-    kind, finish, status, authors
-):
+def test_replies_are_read_as_they_are_and_called_simulated(kind, finish, status, authors):
     text = reply_text(KINDS.index(kind), 4)
     read = read_reply(text, finish_reason=finish)
     assert (read.status, read.score, read.authors_score) == (

@@ -190,9 +190,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_one_message_and_leaves_the_old_file(
-    server, places, monkeypatch, fault, left_behind
-):
+def test_a_fault_leaves_the_old_file(server, places, monkeypatch, fault, left_behind):
     answer, named = FAULTS[fault]
     if answer is workbook:
         answer = workbook(places / "other.xlsx", sheets=("Tasks", "Extra"))
@@ -225,9 +223,7 @@ def test_a_full_disk_is_told_from_a_network_error(places, monkeypatch):
         fetch("official", mirror=places / "copy.xlsx")
 
 
-def test_what_a_killed_fetch_left_is_removed_by_the_next_and_one_at_work_is_let_be(
-    server, places, left_behind
-):
+def test_what_a_killed_fetch_left_is_removed_by_the_next(server, places, left_behind):
     folder = places / "cache" / "official"
     with scratch_folder(folder) as at_work:
         (folder / ".part-sense7-killed").mkdir()

@@ -10,9 +10,7 @@ from sense7.statistics.estimates import holm
 
 @settings(max_examples=60)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8), st.lists(st.integers(0, 8), max_size=4))
-def test_holms_rule_is_that_of_statsmodels_and_a_test_that_could_not_be_made_does_not_count(
-    p, places
-):
+def test_holms_rule_is_that_of_statsmodels_without_tests_not_made(p, places):
     holes = list(p)
     for place in places:
         holes.insert(min(place, len(holes)), float("nan"))

@@ -198,9 +198,7 @@ def test_numbers_against_their_words_stop_reading(minimal_sheets):
 
 
 @pytest.mark.parametrize(("words", "rescaled"), [("abcde", set()), ("abcdefg", {"Interest"})])
-def test_words_in_order_are_rescaled_unless_they_are_as_many_as_the_levels(
-    minimal_sheets, words, rescaled
-):
+def test_words_in_order_are_rescaled_unless_they_are_five(minimal_sheets, words, rescaled):
     reading = f"{{reading: 1, exceptions: {{Interest: {{categories: [{', '.join(words)}]}}}}}}"
     sheets = minimal_sheets(messages={"Interest": [None, "c"] * 8}, tasks=dict.fromkeys(NUMBERS))
     study = parse_sheets(sheets, reading)

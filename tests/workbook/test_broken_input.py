@@ -260,9 +260,7 @@ def test_a_file_of_another_kind_is_refused(content, name, bench, sense7):
 
 
 @pytest.mark.parametrize(("make", "places"), REFUSED.values(), ids=REFUSED)
-def test_what_can_not_be_used_is_refused_with_its_place_and_fix_and_nothing_is_written(
-    make, places, bench, sense7
-):
+def test_what_can_not_be_used_is_refused_with_its_place_and_fix(make, places, bench, sense7):
     command = make(bench)
     before = files_of(bench.folder)
     done = sense7(*command)

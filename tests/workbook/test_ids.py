@@ -89,9 +89,7 @@ def test_one_warning_names_what_differs_only_by_case_or_inner_space(minimal_shee
 
 
 @pytest.mark.parametrize("text", ["NA", "nan", "#N/A", "null"])
-def test_what_pandas_reads_as_missing_is_no_id_no_characteristic_and_no_comment(
-    minimal_sheets, text
-):
+def test_what_pandas_reads_as_missing_is_counted_as_missing(minimal_sheets, text):
     study = parse_sheets(
         minimal_sheets(
             tasks={

@@ -162,9 +162,7 @@ def test_an_edition_carries_it_and_it_is_part_of_the_digest(minimal_sheets, tmp_
 # The draft
 
 
-def test_the_draft_lists_all_that_is_not_declared_and_is_refused_until_it_is_filled_in(
-    minimal_sheets, tmp_path, sense7
-):
+def test_the_draft_lists_all_that_is_not_declared_until_filled_in(minimal_sheets, tmp_path, sense7):
     path = tmp_path / "mine.xlsx"
     changes = {"Affective": [None, "heel goed"] * 8, "Interest": [None, 7.0] * 8, "Retry": ...}
     write_sheets(minimal_sheets(messages=changes), path)
@@ -203,9 +201,7 @@ def test_what_a_reading_file_lacks_is_printed_until_nothing_is(tmp_path, sense7)
     assert sense7("check", path)[0] == 0
 
 
-def test_all_columns_of_the_official_workbook_do_not_say_what_answers_mean(
-    minimal_sheets, tmp_path, sense7
-):
+def test_official_columns_do_not_say_what_answers_mean(minimal_sheets, tmp_path, sense7):
     path = tmp_path / "mine.xlsx"
     write_sheets(minimal_sheets(messages={"Affective": [None, "heel goed"] * 8}), path)
     assert sense7("check", path, "--draft")[0] == 0

@@ -41,9 +41,7 @@ def marks(html):
         ),
     ],
 )
-def test_a_number_that_is_missing_takes_its_own_words_with_it(
-    page, claim, recorded, sentence, left
-):
+def test_a_missing_number_takes_its_own_words_with_it(page, claim, recorded, sentence, left):
     source = BOX.replace(" the value is {value}`alpha`.", f" as the rule says.{sentence}")
     missing = recorded(estimate=None, low=None, high=None, reason="nobody was asked")
     values = [missing, recorded("beta", low=None, high=None)]
@@ -78,9 +76,7 @@ def test_real_data_have_a_verdict_in_every_edition(page, claim, recorded, kind):
     naming.check(marks(html)[0]["Answer"], "met")
 
 
-def test_the_answer_says_how_the_interval_lies_to_the_smallest_effect_of_interest(
-    page, claim, recorded
-):
+def test_the_answer_compares_the_interval_with_the_smallest_effect(page, claim, recorded):
     words = set()
     for effect in (0.1, 0.8, 0.9):
         row = claim(state="met", smallest={"effect": effect, "reason": "so"})

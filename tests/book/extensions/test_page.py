@@ -34,9 +34,7 @@ def notebook(*cells):
     ],
     ids=["figure", "sentence", "no such notebook", "unknown"],
 )
-def test_a_page_shows_a_figure_of_another_one_or_the_sentence_in_its_place(
-    page, shown, name, words, complaints
-):
+def test_a_page_shows_a_figure_of_another_or_its_sentence(page, shown, name, words, complaints):
     executed = (
         {}
         if shown is None

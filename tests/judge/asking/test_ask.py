@@ -74,9 +74,7 @@ def test_which_key_an_endpoint_is_sent(address, environ, name, monkeypatch):
     assert "sk-" not in str(caught.value)
 
 
-def test_the_key_goes_into_its_header_or_into_the_one_that_is_named(
-    server, study_of, tmp_path, monkeypatch
-):
+def test_the_key_goes_into_its_header_or_a_named_one(server, study_of, tmp_path, monkeypatch):
     monkeypatch.setenv("SENSE7_JUDGE_KEY", KEY)
     address = Address.of(f"{server.address}/chat/completions", ["api-key: {key}", "X-Team:one"])
     assert address.address == server.address
@@ -155,9 +153,7 @@ FAILED = [
 ]
 
 
-def test_what_replies_come_to_and_how_often_they_are_asked_for(
-    server, study_of, tmp_path, monkeypatch
-):
+def test_what_replies_come_to_and_how_often_they_are_sent(server, study_of, tmp_path, monkeypatch):
     """One conversation for each; the first has an answer, else none of the others would be sent."""
     monkeypatch.setattr("sense7.judge.asking.session.MOST_FAILURES", 99)
     expected = [(1, "ok", 4, "")]
@@ -186,9 +182,7 @@ def test_what_replies_come_to_and_how_often_they_are_asked_for(
 # Parameters that an endpoint refuses
 
 
-def test_a_refused_parameter_costs_one_call_and_the_corrected_command_goes_on_in_the_same_folder(
-    server, study_of, tmp_path
-):
+def test_a_refused_parameter_costs_one_call_and_is_corrected(server, study_of, tmp_path):
     study, server.script = study_of(6), endpoint.refuses("max_tokens", "temperature")
     outcome = ask(study, server, tmp_path)
     assert len(server.asked) == 1

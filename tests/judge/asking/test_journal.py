@@ -25,9 +25,7 @@ Answered, GOOD = endpoint.Answer, endpoint.GOOD
 
 
 @pytest.mark.parametrize("change", ["no database", "cut", "version", "tables"])
-def test_what_is_no_journal_of_this_version_is_refused_and_nothing_is_asked_again(
-    change, server, study_of, tmp_path
-):
+def test_no_journal_of_this_version_is_refused_and_nothing_sent(change, server, study_of, tmp_path):
     path = tmp_path / JOURNAL
     ask(study_of(30), server, tmp_path)
     with contextlib.closing(sqlite3.connect(path)) as database:
@@ -46,9 +44,7 @@ def test_what_is_no_journal_of_this_version_is_refused_and_nothing_is_asked_agai
     assert len(server.asked) == 30
 
 
-def test_on_a_full_disk_no_more_is_asked_for_and_the_next_session_goes_on(
-    server, study_of, tmp_path, monkeypatch
-):
+def test_on_a_full_disk_no_more_is_asked(server, study_of, tmp_path, monkeypatch):
     """The disk ends where the journal does: no page of the database is free."""
     write = Journal.write
 
@@ -66,9 +62,7 @@ def test_on_a_full_disk_no_more_is_asked_for_and_the_next_session_goes_on(
 
 
 @pytest.mark.parametrize("lock", ["IMMEDIATE", "EXCLUSIVE"])
-def test_a_journal_that_another_program_holds_is_waited_for_and_no_answer_is_bought_twice(
-    lock, server, study_of, tmp_path
-):
+def test_a_held_journal_is_waited_for_and_nothing_bought_twice(lock, server, study_of, tmp_path):
     ask(study_of(20), server, tmp_path, limit=2)
     path = tmp_path / JOURNAL
     with contextlib.closing(

@@ -36,9 +36,7 @@ ENDINGS = {150: signal.SIGKILL, 350: signal.SIGINT, 550: signal.SIGTERM}
 FAULTS = (RATE_LIMITED, BUSY, Answered(dropped=True), Answered(body=b'{"choices": ['))
 
 
-def test_whatever_ends_a_session_each_answer_that_was_received_is_there_once(
-    server, minimal_sheets, tmp_path
-):
+def test_whatever_ends_a_session_each_answer_is_kept_once(server, minimal_sheets, tmp_path):
     """Some calls meet HTTP 429, 503, 400, drops, slow and broken replies."""
     conversations = CALLS // 4
     path, out = tmp_path / "data.xlsx", tmp_path / "out"
@@ -101,9 +99,7 @@ def test_nobody_but_the_endpoint_is_spoken_to(server, study_of, tmp_path, monkey
     ("scheme", "proxy"),
     [("http", "127.0.0.1:{port}"), ("https", "127.0.0.1:{port}"), ("http", "127.0.0.1:9")],
 )
-def test_a_proxy_that_lets_nothing_through_is_named_without_its_password(
-    scheme, proxy, server, study_of, tmp_path, monkeypatch
-):
+def test_a_refusing_proxy_is_named(scheme, proxy, server, study_of, tmp_path, monkeypatch):
     proxy = proxy.format(port=server.port)
     monkeypatch.setenv(f"{scheme}_proxy", f"http://user:secret@{proxy}")
     monkeypatch.setenv("SENSE7_JUDGE_KEY", "none")
@@ -114,9 +110,7 @@ def test_a_proxy_that_lets_nothing_through_is_named_without_its_password(
     assert not [text for text in [*written, outcome.stopped.encode()] if b"secret" in text]
 
 
-def test_a_proxy_that_can_not_be_used_is_named_without_its_password(
-    server, study_of, tmp_path, monkeypatch
-):
+def test_a_proxy_is_named_without_its_password(server, study_of, tmp_path, monkeypatch):
     monkeypatch.setenv("SENSE7_JUDGE_KEY", "none")
     monkeypatch.setenv("http_proxy", "socks5://user:secret@127.0.0.1:1080")
     with naming.refused("HTTP_PROXY", "NO_PROXY") as caught:

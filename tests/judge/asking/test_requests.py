@@ -119,9 +119,7 @@ def test_what_is_no_parameter_is_refused_with_the_way_to_write_it(texts, places)
         ({"unit": "turn", "policy": "authors"}, ["strict"]),
     ],
 )
-def test_unfit_options_are_refused_before_anything_is_written_or_sent(
-    options, places, server, study_of, tmp_path
-):
+def test_unfit_options_are_refused_before_any_call(options, places, server, study_of, tmp_path):
     folder = tmp_path / options.get("folder", "out")
     with naming.refused(*places):
         plan_for(study_of(2), server, folder, **{n: v for n, v in options.items() if n != "folder"})

@@ -61,9 +61,7 @@ def test_all_that_was_sent_and_returned_is_kept_in_one_file_a_run(server, study_
     assert len(outputs) == len(kept_in(tmp_path)) == 12
 
 
-def test_as_many_requests_run_at_once_as_were_asked_for_and_progress_is_told_call_by_call(
-    server, study_of, tmp_path
-):
+def test_so_many_requests_run_at_once_and_progress_is_told(server, study_of, tmp_path):
     server.latency, told = 0.05, []
     plan = plan_for(study_of(6), server, tmp_path, runs=2, prices=Price(1.0, 10.0), concurrency=5)
     carry_out(plan, progress=lambda tally: told.append((tally.done, tally.total, tally.line())))
@@ -75,9 +73,7 @@ def test_as_many_requests_run_at_once_as_were_asked_for_and_progress_is_told_cal
 # Resuming
 
 
-def test_the_same_command_again_sends_nothing_and_more_runs_and_a_greater_limit_add_to_it(
-    server, study_of, tmp_path
-):
+def test_the_same_command_sends_nothing_and_more_runs_add_to_it(server, study_of, tmp_path):
     study = study_of(4)
     first = frame_of(ask(study, server, tmp_path, limit=2))
     for options, sent in (({}, 2), ({"limit": 3, "runs": 2}, 6), ({}, 6)):
@@ -100,9 +96,7 @@ def test_the_same_command_again_sends_nothing_and_more_runs_and_a_greater_limit_
         ({"server": "http://localhost:1/v1"}, ("endpoint: http://127", "http://localhost:1/v1")),
     ],
 )
-def test_a_session_that_would_ask_something_else_is_refused(
-    changed, places, server, study_of, tmp_path
-):
+def test_a_session_that_asks_something_else_is_refused(changed, places, server, study_of, tmp_path):
     ask(study_of(2), server, tmp_path)
     study, server_now = study_of(2, words=changed.pop("words", "")), changed.pop("server", server)
     with naming.refused(tmp_path, *places):
@@ -110,9 +104,7 @@ def test_a_session_that_would_ask_something_else_is_refused(
     assert len(server.asked) == 2
 
 
-def test_a_folder_of_another_session_or_of_somebodys_files_is_left_alone(
-    server, study_of, tmp_path
-):
+def test_a_folder_of_another_session_or_of_files_is_left_alone(server, study_of, tmp_path):
     plan = plan_for(study_of(1), server, tmp_path)
     assert list(tmp_path.iterdir()) == [], "a plan writes nothing"
     with Journal.open(tmp_path, plan.question, to_write=True), naming.refused(tmp_path):
@@ -124,9 +116,7 @@ def test_a_folder_of_another_session_or_of_somebodys_files_is_left_alone(
     assert server.asked == []
 
 
-def test_without_the_extra_the_message_says_how_to_get_it_and_nothing_else_needs_it(
-    server, study_of, tmp_path, monkeypatch
-):
+def test_without_the_extra_the_message_says_how_to_get_it(server, study_of, tmp_path, monkeypatch):
     code = "import sys\nsys.modules['openai'] = None\n"
     code += "import sense7.cli.judge, sense7.judge.scores.report, sense7.judge.asking.session\n"
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -192,9 +182,7 @@ USELESS = {
 
 
 @pytest.mark.parametrize("status", USELESS)
-def test_after_ten_unusable_replies_in_a_row_no_more_are_sent_and_every_row_says_so(
-    status, server, study_of, tmp_path
-):
+def test_after_ten_unusable_replies_in_a_row_no_more_are_sent(status, server, study_of, tmp_path):
     answer, places = USELESS[status]
     server.script = lambda asked: answer if asked.number > 3 else GOOD
     outcome = ask(study_of(30), server, tmp_path, concurrency=2)
@@ -215,9 +203,7 @@ def test_after_ten_unusable_replies_in_a_row_no_more_are_sent_and_every_row_says
     assert (again.statuses, again.stopped) == (expected, "")
 
 
-def test_failures_are_asked_again_if_the_user_says_so_and_predictions_say_how_often(
-    server, study_of, tmp_path
-):
+def test_failures_are_asked_again_if_the_user_says_so(server, study_of, tmp_path):
     server.script = lambda asked: Answered(text="No.") if number_of(asked) < 2 else GOOD
     for _ in range(2):  # the second sends nothing
         outcome = ask(study_of(4), server, tmp_path)

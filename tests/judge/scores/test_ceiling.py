@@ -60,9 +60,7 @@ def test_the_need_carries_the_correlations_interval_over_and_says_where_there_is
 @pytest.mark.parametrize(
     ("kind", "verified"), [("official", True), ("official", False), ("synthetic", True)]
 )
-def test_published_results_are_said_to_be_from_other_data_unless_they_are_not(
-    study, kind, verified
-):
+def test_published_results_are_said_to_be_from_other_data(study, kind, verified):
     provenance = SimpleNamespace(kind=kind, verified=verified)
     (name,) = noise_ceiling.judge_results(replace(study, provenance=provenance), {}).index
     assert (name == "published classifier") == (kind == "official" and verified)

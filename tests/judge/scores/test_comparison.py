@@ -45,9 +45,7 @@ def test_judges_are_measured_on_the_conversations_that_every_run_of_each_has(com
     )
 
 
-def test_a_difference_is_that_of_the_means_over_runs_and_its_interval_that_of_the_difference(
-    compared, bootstrap
-):
+def test_a_difference_is_that_of_the_means_over_runs_with_its_interval(compared, bootstrap):
     for metric in ("accuracy", "mean_absolute_error", "spearman", "quadratic_kappa"):
         row = compared.differences[metric].loc["near minus far"]
         near, far = (
@@ -80,7 +78,7 @@ def test_p_values_are_corrected_over_the_pairs_of_one_metric(compared):
     assert worse["p"] < 0.05
 
 
-def test_participants_may_stand_in_one_of_the_files_and_without_them_or_with_few_there_is_no_interval(
+def test_participants_may_stand_in_one_of_the_files_and_few_have_no_interval(
     bootstrap,
 ):
     nameless = runs_of([run_of(3).drop(columns="participant")])

@@ -100,9 +100,7 @@ def test_rows_are_matched_by_conversation_and_those_that_lack_have_no_score(tmp_
     assert run.status.tolist() == ["ok"] * 45 + ["unstated"] * 3
 
 
-def test_predictions_for_other_conversations_or_from_before_the_workbook_changed_are_refused(
-    tmp_path, few, frame
-):
+def test_predictions_of_another_workbook_are_refused(tmp_path, few, frame):
     foreign = write(tmp_path / "p", frame.assign(conversation="X" + frame["conversation"]))
     path = tmp_path / "p" / "judge-empathy-iter1.xlsx"
     with naming.refused(path, "48 of 48", "'XT0001'"):
@@ -158,9 +156,7 @@ def test_under_any_name_the_judge_is_called_simulated_and_refused_for_real_data(
         read_runs(real, folder)
 
 
-def test_beside_a_real_judge_only_one_is_simulated_also_if_the_other_is_called_so(
-    folder, few, frame
-):
+def test_beside_a_real_judge_called_so_only_one_is_simulated(folder, few, frame):
     write(folder, frame.assign(model="simulated-user"), "simulated-user")
     judges = read_runs(few, folder)
     assert (list(judges), list(judges.simulated)) == ([JUDGE, "simulated-user-empathy"], [JUDGE])
@@ -172,9 +168,7 @@ def test_beside_a_real_judge_only_one_is_simulated_also_if_the_other_is_called_s
     assert simulated_files(folder) == []
 
 
-def test_the_named_data_set_brings_its_judge_and_a_copy_or_another_of_its_name_does_not(
-    tmp_path, small, judges
-):
+def test_the_named_data_set_brings_its_judge_and_a_copy_does_not(tmp_path, small, judges):
     assert {name: len(runs) for name, runs in judges.items()} == {JUDGE: 10}
     copy = tmp_path / "mine.xlsx"
     copy.write_bytes((DATA / "synthetic.xlsx").read_bytes())

@@ -88,9 +88,7 @@ def naive(group, statistic, rater):
     return np.mean(found)
 
 
-def test_intervals_are_those_of_resampled_conversations_with_all_their_ratings(
-    judged, bootstrap, statistics
-):
+def test_intervals_are_those_of_resampled_conversations(judged, bootstrap, statistics):
     """Copying out the conversations of every resample gives the same limits: of one corpus, and of a difference."""
     drawn = {name: [] for name in MEASURES}
     other = {"agreement": "claude", "level": "claude", "left_out": "expert", "error": "expert"}
@@ -162,9 +160,7 @@ def test_the_accuracy_that_others_computed(tables, judge, accuracy):
 
 
 @pytest.mark.parametrize(("kind", "own"), [("experts", None), ("person", PERSON)])
-def test_advantage_and_winning_rate_are_those_of_the_test_on_each_question(
-    groups, statistics, tables, kind, own
-):
+def test_advantage_and_winning_rate_are_those_of_the_test(groups, statistics, tables, kind, own):
     """Of the test itself: tests/statistics."""
     asked = {
         name: group for name, group in groups.items() if own is None or group[own].notna().all()
