@@ -75,6 +75,12 @@ def test_filters_leave_what_fits_and_stand_in_the_address(reader):
     expect(status(page)).to_have_text(numbers(total))
 
 
+def test_a_filter_in_the_address_is_chosen_in_its_field(reader):
+    page = opened(reader.open(f"{EXPLORER_PAGE}#prompted=yes"))
+    field = page.get_by_label("Empathy prompt", exact=True)
+    assert field.input_value() == "yes"
+
+
 def filtered(reader, query):
     """The conversations that an address leaves: names of those on the first page of the list, and how many they are."""
     page = opened(reader.open(f"{EXPLORER_PAGE}#{query}"))

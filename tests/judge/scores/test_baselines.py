@@ -71,6 +71,16 @@ def test_what_is_fitted_is_ridge_regression_with_its_penalty_chosen_within_the_o
     np.testing.assert_allclose(frame["above"], expected - plain, atol=1e-9)
 
 
+def test_of_many_participants_there_are_ten_folds():
+    who, truths, said, answers = lists(people=12, conversations=48)
+    found = baseline_predictions(study_of(who, truths, said, answers))
+    frame = frame_of(found, "words per turn")
+    means = np.empty(len(who))
+    for train, test in GroupKFold(10).split(who, groups=who):
+        means[test] = np.mean([truths[number] for number in train])
+    np.testing.assert_allclose(frame["score"] - frame["above"], means, atol=1e-9)
+
+
 def test_the_learned_judge_is_the_mean_of_words_and_length(found):
     parts = [
         frame_of(found, name) for name in ("all words, ridge", "words per turn", "learned judge")
@@ -135,6 +145,10 @@ SCARCE = {
         study_of([one % 4 for one in WHO], TRUTHS, SAID, ANSWERS),
         dict.fromkeys(TEXT_BASELINES, "4 participants are too few")
         | {"own mean": "", "majority label": ""},
+    ),
+    "one participant": (
+        study_of([0] * len(WHO), TRUTHS, SAID, ANSWERS),
+        {"own mean": "", "majority label": "there is only one participant"},
     ),
     "few conversations": (
         study_of(range(8), TRUTHS[:8], SAID[:8], ANSWERS[:8]),

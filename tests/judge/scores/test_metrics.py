@@ -231,6 +231,15 @@ def test_without_participants_there_are_figures_and_no_intervals(participant, nu
     assert missing_bounds(over_runs_of([frame], bootstrap))["reason"].unique() == [reason]
 
 
+def test_runs_agree_only_about_conversations_that_two_of_them_scored():
+    frame = run_of(rows=6, missing=0)
+    other = frame.assign(conversation=[f"D{row}" for row in range(6)])
+    for frames, named in (([frame], "one run"), ([frame, other], "two runs")):
+        agreement = stability(over_runs_of(frames, bootstrap_of(frame))).loc["same_label"]
+        assert np.isnan(agreement["estimate"])
+        naming.check(agreement["reason"], named)
+
+
 def test_mean_recall_is_that_of_scikit_learn_over_the_levels_of_enough_people():
     frame = run_of(rows=200, people=20, missing=0)
     lowest = frame["ground_truth"] < 1.5

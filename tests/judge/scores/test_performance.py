@@ -28,6 +28,14 @@ def test_without_predictions_every_table_says_so(study):
     assert robustness.summary(table, "judge_spearman", 0.369)["reason"].str.endswith(ABSENT).all()
 
 
+def test_the_interval_of_a_false_positive_rate_mirrors_that_of_the_specificity():
+    specificity = {"estimate": 0.9, "low": 0.8, "high": 0.95, "method": "mean over runs"}
+    metrics = pd.DataFrame(specificity, index=["specificity_5"])
+    rates = performance.recall_and_false_positive_rate(metrics)["all other conversations"]
+    found = rates.loc["5", ["estimate", "low", "high"]].tolist()
+    assert found == pytest.approx([0.1, 0.05, 0.2])
+
+
 # The multiverse of a judge's correlation
 
 
