@@ -63,13 +63,9 @@ def verdict(values, where, claim=ALPHA, expected=None, rests_on=None):
     return row
 
 
-def other(table="judged_conversations", **changes):
-    """A claim about another work, compared with the table that this work released."""
-    claim = replace(
-        ALPHA, of=RELEASED[table].work, release=[table], needs="its released ratings", grade="B"
-    )
-    return replace(claim, **changes)
-
+OTHER_WORK = RELEASED["judged_conversations"].work
+OTHER = replace(ALPHA, of=OTHER_WORK, release=["judged_conversations"], grade="B")
+"""A claim about another work, compared with the table that this work released."""
 
 RESTS_ON = {"03-reliability": ["judged_conversations"]}
 
@@ -240,7 +236,7 @@ def test_a_claim_about_another_work_is_compared_with_its_released_numbers_in_eve
     expected = ExpectedValue(0.5)  # of the synthetic workbook, which has no part in it
     for estimate, mark in ((0.961, PASSED), (0.95, NOT)):
         values = recorded(estimate, 0.9, 0.99)
-        row = verdict(values, provenance(kind), other(), expected, RESTS_ON)
+        row = verdict(values, provenance(kind), OTHER, expected, RESTS_ON)
         assert (row.state, row.why, row.rehearsal) == (mark, "", None)
 
 
@@ -255,7 +251,7 @@ def test_a_claim_about_another_work_is_compared_with_its_released_numbers_in_eve
 )
 def test_it_is_not_compared_with_what_another_notebook_or_another_table_gave(rests_on):
     values = recorded(0.961, 0.9, 0.99)
-    row = verdict(values, provenance("synthetic"), other(), rests_on=rests_on)
+    row = verdict(values, provenance("synthetic"), OTHER, rests_on=rests_on)
     assert (row.state, row.rehearsal) == (State.UNDECIDED, None)
     naming.check(row.why, "judged_conversations")
 

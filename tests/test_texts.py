@@ -11,8 +11,6 @@ from markdown_it.renderer import RendererHTML
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
 
-from sense7.book.notebooks import load_notebook
-
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.md"))
 PAGES = [
@@ -163,22 +161,3 @@ def test_every_promise_names_tests_that_are_there():
         assert files, promise
         for file in files:
             assert (ROOT / "tests" / file).exists(), promise
-
-
-STORED = [
-    ("coverage_", "data/coverage.json"),
-    ("few_people_coverage", "data/few_people.json"),
-    ("elsewhere.published", "data/claims.yml"),
-    ("reference_odds_ratios", "data/reference.json"),
-    ("rules_before_and_after", "data/claims.yml"),
-    ("rules_before_and_after", "data/claims_power.json"),
-    ("rules_before_and_after", "data/earlier_rules.yml"),
-]
-"""Calls in notebooks -> stored results that they read, which the notebook's metadata has to name."""
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_records_under_its_name_and_names_the_stored_results_that_it_shows(path):
-    code = "\n".join(cell.source for cell in cells_of(path) if cell.cell_type == "code")
-    assert re.findall(r"s7\.Recorder\(\"([\w-]+)\", results\)", code) == [path.stem]
-    assert set(load_notebook(path).stored) == {file for call, file in STORED if call in code}

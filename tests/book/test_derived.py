@@ -5,7 +5,6 @@ import json
 import pytest
 
 from helpers import naming
-from helpers.checkout import SHARED_JUDGE, SHARED_PARAMETERS, recording
 from sense7.book.derived import Book, Prose, as_markdown, derive, write_derived
 from sense7.book.notebooks import cells_digest, find_notebooks
 from sense7.book.words import Edition
@@ -103,37 +102,3 @@ def test_a_picture_is_written_again_where_its_drawing_is_another(tmp_path, drawi
     path = tmp_path / "01-a.ipynb"
     path.write_text(notebook_with("aaaa"), "utf-8")
     assert write_derived(tmp_path, {"01-a": notebook_with("bbbb", drawing)}) == [path] * is_written
-
-
-# The verb, and builds, in a small checkout
-
-
-@pytest.fixture
-def with_synthetic_data(checkout):
-    """A checkout with one notebook, a synthetic workbook and the judge that belongs to it."""
-    checkout.book()
-    checkout.notebook("01-a", recording("01-a", "seed_of_a"), parameters=SHARED_PARAMETERS)
-    checkout.workbook(checkout.root / "data" / "synthetic.xlsx")
-    folder = checkout.root / "data" / "synthetic_judge"
-    folder.mkdir()
-    (folder / "judge-iter1.csv").write_text(SHARED_JUDGE, "utf-8")
-    return checkout
-
-
-def test_only_what_changed_is_derived_again_and_no_build_does_it(with_synthetic_data, built):
-    assert list((built.root / "notebooks").glob("*.ipynb")) == []
-    checkout = with_synthetic_data
-    copy = checkout.root / "notebooks" / "01-a.ipynb"
-    done = checkout.call("notebooks", "-q")
-    assert done.stderr == ""
-    naming.check(done.stdout, 1)
-    derived = copy.read_bytes()
-    assert checkout.call("notebooks", "-q").stdout
-    path = copy.with_suffix(".md")
-    path.write_text(path.read_text("utf-8").replace("Text.", "{value}`seed_of_a` here."), "utf-8")
-    assert checkout.call("build", "mine.xlsx").returncode == 0
-    assert copy.read_bytes() == derived
-    done = checkout.call("notebooks")
-    naming.check(done.stdout.splitlines()[-1], 1)
-    first = "".join(json.loads(copy.read_text("utf-8"))["cells"][0]["source"])
-    assert first.endswith("\n\n1 here.")

@@ -76,29 +76,6 @@ def test_a_page_may_rest_on_every_released_table(checkout):
     assert load_notebook(path).released == tuple(RELEASED)
 
 
-def saved_by_jupytext(path):
-    """As JupyterLab's "Open as Notebook" saves it."""
-    node = jupytext.read(path)
-    node.metadata["kernelspec"] = {
-        "name": "python3",
-        "display_name": "Python 3 (ipykernel)",
-        "language": "python",
-    }
-    node.metadata["language_info"] = {"name": "python", "version": "3.13.1"}
-    jupytext.write(node, path)
-
-
-def test_what_a_page_rests_on_outlives_a_program_that_saves_it(tmp_path):
-    names = ("needs", "stored", "released")
-    for path in (ROOT / "notebooks").glob("[0-9]*"):
-        shutil.copy(path, tmp_path)
-    for path in sorted(tmp_path.glob("*.md")):
-        before = load_notebook(path)
-        saved_by_jupytext(path)
-        after = load_notebook(path)
-        assert [getattr(after, name) for name in names] == [getattr(before, name) for name in names]
-
-
 @pytest.mark.parametrize("keeps_the_block", [True, False])
 def test_a_text_saved_from_its_derived_notebook_is_refused(tmp_path, keeps_the_block):
     """It has numbers in the place of the names of values, and no longer says what the page rests on."""

@@ -173,21 +173,18 @@ def test_answers_may_be_written_in_several_ways(synthetic):
     ).all()
 
 
+def with_first(sheet, column, cell):
+    """A coding sheet with another cell in its first row."""
+    return sheet.assign(**{column: [cell, *sheet[column].iloc[1:]]})
+
+
 @pytest.mark.parametrize(
     ("change", "place"),
     [
         (lambda sheet: sheet.drop(columns="generic"), "columns generic"),
         (lambda sheet: pd.concat([sheet, sheet.iloc[:1]]), "twice"),
-        (
-            lambda sheet: sheet.assign(
-                **{words.IDENTIFIER: ["strange", *sheet[words.IDENTIFIER].iloc[1:]]}
-            ),
-            "comment strange",
-        ),
-        (
-            lambda sheet: sheet.assign(generic=["perhaps", *sheet["generic"].iloc[1:]]),
-            "'perhaps' under generic",
-        ),
+        (lambda sheet: with_first(sheet, words.IDENTIFIER, "strange"), "comment strange"),
+        (lambda sheet: with_first(sheet, "generic", "perhaps"), "'perhaps' under generic"),
     ],
 )
 def test_a_sheet_that_cannot_be_read_is_refused(synthetic, change, place):

@@ -1,14 +1,11 @@
-"""Studies read once, released ratings as workbooks, and bootstraps with as few draws as tests need."""
+"""Studies read once, and bootstraps with as few draws as tests need."""
 
 from functools import cache
 
 import sense7.workbook.sheets
-from sense7.sources.converters import QUESTIONS, rated_at_end
-from sense7.sources.released import EXPERTS, NO_TEXT, judged_conversations, source_sheet
 from sense7.statistics.bootstrap import ParticipantBootstrap
 from sense7.workbook.reading import PROMPTED_BY_NAME, STANDARD, parse_reading, write_reading
 from sense7.workbook.sheets import read_workbook
-from sense7.workbook.writing import official_sheets
 from sense7.workbook.xlsx import write_sheets
 
 READING = STANDARD + PROMPTED_BY_NAME
@@ -43,20 +40,3 @@ def bootstrap_of(study, draws=100, seed=1):
 def draws_of(frame, draws=100):
     """Resample the participants whom the first level of a frame's index names."""
     return ParticipantBootstrap(frame.index.get_level_values(0), draws=draws, seed=1)
-
-
-def lend_an_ear_sheets():
-    """The experts' ratings of Lend an Ear: one task per conversation and expert, one exchange without text each."""
-    table = judged_conversations()
-    table = table[table["corpus"] == "lend_an_ear"].set_index(["conversation", "question"])
-    conversations = []
-    for name in table.index.unique("conversation"):
-        for expert in EXPERTS:
-            task = {"PID": expert, "Model": "human-supporter", "TaskId": f"{name}-{expert}"}
-            ratings = {
-                dimension: int(table.loc[(name, question.replace(" ", "_")), expert])
-                for dimension, question in QUESTIONS.items()
-            }
-            messages = [("user", NO_TEXT), ("assistant", NO_TEXT)]
-            conversations.append((task, rated_at_end(messages, ratings)))
-    return [*official_sheets(conversations), source_sheet("judged_conversations")]

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from helpers import naming
-from helpers.studies import lend_an_ear_sheets
 from sense7.errors import UserError
 from sense7.sources import converters, released
 from sense7.sources.converters import EXPERTS
@@ -70,12 +69,11 @@ def test_ieval_as_a_workbook_is_read_to_the_number():
     assert study.participants["TEQ"].tolist() == released.ieval_workers()["teq"].tolist()
 
 
-@pytest.mark.parametrize("sheets", [released.ieval_sheets, lend_an_ear_sheets])
-def test_a_workbook_of_released_ratings_says_whose_they_are_and_has_no_text(sheets):
-    named = {sheet.name: sheet for sheet in sheets()}
+def test_a_workbook_of_released_ratings_says_whose_they_are_and_has_no_text():
+    named = {sheet.name: sheet for sheet in released.ieval_sheets()}
     said = dict(named["src_Source"].rows)
     naming.check(said["note"], "SENSE-7")
-    naming.check(said["credit"], "CC-BY-4.0" if sheets is released.ieval_sheets else "MIT")
+    naming.check(said["credit"], "CC-BY-4.0")
     messages = pd.DataFrame(named["Messages"].rows, columns=named["Messages"].header)
     assert set(messages["Content"]) == {released.NO_TEXT}
 
