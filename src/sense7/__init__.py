@@ -14,7 +14,7 @@ Examples
 import importlib
 import importlib.util
 
-__version__ = "0.2.0"
+__version__ = "1.0.0"
 
 NAMES = {
     "DIMENSION_NAMES": "taxonomy",
