@@ -211,6 +211,7 @@ def variance_shares(
     no_comparison = ""
     if not has_conditions and "topic" not in context:
         no_comparison = "neither condition nor topic varies in this data set"
+    no_model = no_variance_model(frame)
 
     @cache
     def shares() -> dict[str, np.ndarray]:
@@ -254,7 +255,7 @@ def variance_shares(
             needs=Needs(participants=2, varying={"the rating is": frame["y"]}),
             key=key,
             undefined="the conversations are too few, or too alike, to tell it from the other parts",
-            reason=no_variance_model(frame) or reason,
+            reason=no_model or reason,
             shifted=shifted,
         )
 
