@@ -36,9 +36,9 @@ unexport PYTHONDONTWRITEBYTECODE
 # By what the files say, not by when they were written: an environment holds copies of those that it was made from.
 # It knows for which folder it was made, too: a copied or moved one is made again.
 UNCHANGED = test -x $(BIN)/python && test "$$(cat $(VENV)/.made-from/place 2>/dev/null)" = "$$(pwd -P)" $(foreach file,requirements.lock pyproject.toml,&& cmp -s $(file) $(VENV)/.made-from/$(file))
-SET_UP = { $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+SET_UP = { "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "Python 3.11 or later is needed; say which: make PYTHON=/path/to/python3"; exit 2; }; \
-	$(PYTHON) scripts/set_up.py; }
+	"$(PYTHON)" scripts/set_up.py; }
 
 .PHONY: setup
 setup: ## make the environment, without using it

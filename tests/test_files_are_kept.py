@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 from pathlib import Path
 
 import pytest
@@ -29,11 +30,11 @@ WRITERS = {
     "run": ("run 00 --out a.ipynb", "a.ipynb"),
     "run: the values": ("run 00 --out a.ipynb", "a.results/"),
     "judge learn": (
-        f"judge learn --data {SYNTHETIC} --out out",
+        f"judge learn --data '{SYNTHETIC}' --out out",
         "out/learned-judge-baseline-iter1.xlsx",
     ),
     "judge calibrate": (
-        f"judge calibrate {ROOT}/data/synthetic_judge/{RUN} --out out",
+        f"judge calibrate '{ROOT}/data/synthetic_judge/{RUN}' --out out",
         f"out/{RUN}",
     ),
 }
@@ -53,7 +54,7 @@ def test_what_is_there_stays_and_is_named(words, place, tmp_path, monkeypatch):
     mine.parent.mkdir(exist_ok=True)
     mine.write_text("mine")
     before = contents(tmp_path)
-    done = CliRunner().invoke(cli.app, words.split())
+    done = CliRunner().invoke(cli.app, shlex.split(words))
     assert isinstance(done.exception, UserError), done.output
     assert place.rstrip("/") in str(done.exception)
     assert contents(tmp_path) == before
