@@ -11,7 +11,7 @@ BEGIN, END = "<!-- house -->\n", "<!-- /house -->"
 
 
 def picture() -> str:
-    """Draw an arrow from each package to those that it imports, without those that it reaches through others."""
+    """Draw an arrow from each package to the packages that it imports, unless it reaches them through others."""
     graph = grimp.build_graph("sense7", cache_dir=None)
     names = sorted(path.parent.name for path in (ROOT / "src" / "sense7").glob("*/__init__.py"))
     for name in names:

@@ -62,7 +62,7 @@ def test_a_text_of_a_workbook_is_no_markup(text):
 
 
 def executed(prose="Text."):
-    """An executed notebook: prose, parameters, those that were given, and a cell that shows something."""
+    """An executed notebook: prose, parameters, injected parameters, and a cell that shows something."""
 
     def cell(source, *tags, kind="code"):
         return {

@@ -37,7 +37,7 @@ NOTEBOOKS = (
     *("07-context", "11-words", "17-robustness", "13-baselines", "12-judge"),
     *("14-whose-empathy", "16-elsewhere"),
 )
-"""Those that show texts of the data or of a judge, and three whose values or figures others of these show."""
+"""Pages that show texts of the data or of a judge, and three whose values or figures these pages show."""
 
 SHOWN = {
     # Fields whose words stand on a page
