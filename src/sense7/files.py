@@ -299,19 +299,13 @@ WRITTEN = ".sense7-written"
 _ELSEWHERE = "Move it or give it another name, or choose another --out."
 
 
-def require_as_written(
-    paths: Iterable[Path],
-    record: Path | None = None,
-    fix: str = _ELSEWHERE,
-) -> None:
+def require_as_written(paths: Iterable[Path], fix: str = _ELSEWHERE) -> None:
     """Refuse files that are there and differ from what was written, or were not written here.
 
     Parameters
     ----------
     paths : iterable of Path
         The files, which need not be there.
-    record : Path, optional
-        Folder that has the record; that of each file if not given.
     fix : str
         What the user can do.
 
@@ -323,10 +317,9 @@ def require_as_written(
     for path in paths:
         if not os.path.lexists(path):
             continue
-        folder = record or path.parent
-        name = os.path.relpath(path, folder)
         is_ordinary = path.is_file() and not path.is_symlink()
-        if not is_ordinary or digest_of_file(path) not in _written(folder).get(name, ()):
+        noted = _written(path.parent).get(path.name, ())
+        if not is_ordinary or digest_of_file(path) not in noted:
             raise UserError(
                 f"{path}: is there already, and not as sense7 wrote it (edited, or from elsewhere), "
                 f"so it was kept. {fix}"
