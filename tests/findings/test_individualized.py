@@ -13,6 +13,7 @@ from helpers.studies import bootstrap_of, parse_sheets
 from sense7.findings import individualized
 from sense7.findings.context import CONTEXT, context_frame
 from sense7.statistics.bootstrap import NO_WIDTH
+from sense7.statistics.mixed import fit_nested
 from sense7.taxonomy import DIMENSION_NAMES
 
 
@@ -73,8 +74,8 @@ def test_context_on_one_base_is_the_fall_of_the_mean_square_with_an_indicator_of
     some = synthetic.subset(participants=synthetic.conversations["participant"].unique()[:30])
     frame = context_frame(some)
     shares = individualized.variance_shares(some, bootstrap_of(some), draws=2)["estimate"]
-    model = individualized.fit_variance_model(frame)
-    whole = model.fit.variances[0] / shares["participant"]
+    fit = fit_nested(individualized.VarianceModel(frame).sums)
+    whole = fit.variances[0] / shares["participant"]
     for name, contexts in (
         ("context", CONTEXT),
         ("of the context: topic", ["topic"]),
@@ -94,14 +95,14 @@ def test_context_in_a_resample_is_the_fall_of_the_mean_square_of_the_rows_copied
     frame = context_frame(synthetic)
     names = pd.Index(frame["participant"].unique())
     times = np.random.default_rng(6).integers(0, 3, len(names))
-    sums, columns = individualized.context_sums(frame, list(CONTEXT), names)
+    sums, variables = individualized.context_sums(frame, list(CONTEXT), names)
     copies = [
         frame[frame["participant"] == name].assign(participant=f"{name}/{copy}")
         for name, count in zip(names, times, strict=True)
         for copy in range(count)
     ]
     copied = pd.concat(copies, ignore_index=True)
-    falls = individualized.context_variances(times @ sums, columns)
+    falls = individualized.context_variances(times @ sums, variables)
     without = mean_square(copied)
     assert falls["all"] == pytest.approx(without - mean_square(copied, *CONTEXT), abs=1e-8)
     for name in CONTEXT:

@@ -1,14 +1,9 @@
-"""The alternative annotator test: in resamples, and its corrected p values beside statsmodels (R: tests/reference)."""
+"""The alternative annotator test in resamples (its p values beside R: tests/reference)."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from statsmodels.stats.multitest import multipletests
 
-from sense7.statistics.alternative_annotator import alternative_test, benjamini_yekutieli, wins
-
-NAN = np.nan
+from sense7.statistics.alternative_annotator import alternative_test, wins
 
 
 def test_a_resample_is_the_test_of_its_rows_copied_out():
@@ -19,20 +14,6 @@ def test_a_resample_is_the_test_of_its_rows_copied_out():
     weights = np.array([np.bincount(row, minlength=40) for row in rows])
     drawn = alternative_test(found, 0.2, weights)
     for number, row in enumerate(rows):
-        copied = alternative_test(wins(table[row, 0], table[row, 1:]), 0.2)
-        assert drawn.advantage[number] == pytest.approx(copied.advantage)
-        assert drawn.p[number] == pytest.approx(copied.p)
-
-
-@settings(max_examples=200, deadline=None)
-@given(
-    st.lists(st.one_of(st.floats(0, 1), st.floats(0, 0.02), st.just(NAN)), min_size=1, max_size=8)
-)
-def test_rejections_are_those_of_statsmodels(p):
-    p = np.array(p)
-    known = np.isfinite(p)
-    expected = np.zeros(len(p), dtype=bool)
-    if known.any():
-        expected[known] = multipletests(p[known], 0.05, method="fdr_by")[0]
-    assert benjamini_yekutieli(p).tolist() == expected.tolist()
-    assert benjamini_yekutieli(np.array([p, p[::-1]]))[1].tolist() == expected[::-1].tolist()
+        copied = alternative_test(wins(table[row, 0], table[row, 1:]), 0.2, np.ones((1, 40)))
+        assert drawn.advantage[number] == pytest.approx(copied.advantage[0])
+        assert drawn.p[number] == pytest.approx(copied.p[0])

@@ -23,7 +23,7 @@ from sense7.findings.core import (
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.measures import OUTCOMES, answers_to, prompt_unknown
 from sense7.statistics.bootstrap import ParticipantBootstrap, pieces
-from sense7.statistics.least_squares import coefficient, cross_products, indicators, within
+from sense7.statistics.least_squares import coefficient, cross_products, within
 from sense7.statistics.order import in_order_of_appearance, rounded
 from sense7.study import Study
 from sense7.terminal import count_of
@@ -62,15 +62,8 @@ def varying(frame: pd.DataFrame, names: Iterable[str] = tuple(CONTEXT)) -> list[
 
 
 def context_design(frame: pd.DataFrame, names: Iterable[str]) -> np.ndarray:
-    """Columns of a design: steps as numbers, texts as indicators of all but the first."""
-    columns = [np.empty((len(frame), 0))]
-    for name in names:
-        values = frame[[name]].to_numpy()
-        if name not in STEPS:
-            levels = sorted(frame[name].unique())
-            values = indicators(frame[name], levels)[:, 1:]
-        columns.append(values)
-    return np.column_stack(columns).astype(float)
+    """Columns of a design: steps as numbers, then texts as indicators of all but the first."""
+    return pd.get_dummies(frame[list(names)], drop_first=True, dtype=float).to_numpy()
 
 
 def largest_groups(groups: pd.Series) -> list:

@@ -1,8 +1,8 @@
 """How individual ratings are: parts of their variance, two people in one condition, and people's characteristics."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 import pandas as pd
@@ -28,8 +28,8 @@ from sense7.statistics.estimates import (
     p_in_words,
     safe_names,
 )
-from sense7.statistics.least_squares import cross_products, indicators, least_squares, within
-from sense7.statistics.mixed import Nested, NestedSums, fit_nested, nested_sums
+from sense7.statistics.least_squares import cross_products, least_squares, within
+from sense7.statistics.mixed import NestedSums, fit_nested, nested_sums
 from sense7.statistics.order import rounded
 from sense7.statistics.rater_agreement import icc_of_sums, icc_sums
 from sense7.study import Study
@@ -88,48 +88,40 @@ class ModelVariances:
 
 @dataclass(frozen=True, eq=False)
 class VarianceModel:
-    """The mixed model of some conversations, with what is needed to fit it to resampled participants."""
+    """The mixed model of some conversations: participant, condition and ``y``; conditions are fixed."""
 
-    sums: NestedSums
-    fit: Nested
-    counts: np.ndarray  # conversations of each participant in each condition
+    frame: pd.DataFrame
+
+    @cached_property
+    def sums(self) -> NestedSums:
+        """Sums of the conversations by participant and condition."""
+        design = pd.get_dummies(self.frame["condition"], dtype=float)
+        participants, conditions = self.frame["participant"], self.frame["condition"]
+        return nested_sums(self.frame["y"], design, participants, conditions)
+
+    @property
+    def missing(self) -> str:
+        """Why the variance of these conversations has no parts; "" if it has."""
+        if self.frame.empty:
+            return ""
+        if self.frame["participant"].value_counts().max() < 2:
+            return "no participant has two rated conversations, so persons can't be told from conversations"
+        return self.sums.without_noise
 
     def resampled(self, bootstrap: ParticipantBootstrap) -> ModelVariances:
         """Its variances, NaN in resamples where the fit failed; that of conditions is zero if there is one."""
-        weights = bootstrap.times_taken(self.sums.participants)
-        fits = fit_nested(self.sums, weights, self.fit.ratios)
+        participants = self.sums.participants
+        weights = bootstrap.times_taken(participants)
+        fits = fit_nested(self.sums, weights, fit_nested(self.sums).ratios)
         condition = np.zeros(len(weights))
-        if self.counts.shape[1] > 1:
-            counts = weights @ self.counts
+        conversations = pd.crosstab(self.frame["participant"], self.frame["condition"])
+        if conversations.shape[1] > 1:
+            counts = weights @ conversations.loc[participants].to_numpy()
             condition = variance_of_effects(fits.coefficients, fits.covariance, counts)
         participant, participant_by_condition, _, conversation = fits.variances.T
         return ModelVariances(
             weights, participant, condition, participant_by_condition, conversation
         )
-
-
-def no_variance_model(frame: pd.DataFrame) -> str:
-    """Why the variance of these conversations has no parts; "" if it has."""
-    if len(frame) and frame["participant"].value_counts().max() < 2:
-        return "no participant has two rated conversations, so persons can't be told from conversations"
-    if len(frame):
-        return variance_sums(frame).without_noise
-    return ""
-
-
-def variance_sums(frame: pd.DataFrame) -> NestedSums:
-    """Sums of conversations for the model of their variance, with conditions fixed."""
-    design = indicators(frame["condition"], sorted(frame["condition"].unique()))
-    return nested_sums(frame["y"], design, frame["participant"], frame["condition"])
-
-
-def fit_variance_model(frame: pd.DataFrame) -> VarianceModel:
-    """Fit the model of some conversations; variances are NaN where no conversation is left to estimate noise from."""
-    sums = variance_sums(frame)
-    design = indicators(frame["condition"], sorted(frame["condition"].unique()))
-    participant = sums.participants.get_indexer(frame["participant"])
-    counts = sums_by_participant(design, participant, len(sums.participants))
-    return VarianceModel(sums, fit_nested(sums), counts)
 
 
 def variance_of_effects(
@@ -211,15 +203,15 @@ def variance_shares(
     no_comparison = ""
     if not has_conditions and "topic" not in context:
         no_comparison = "neither condition nor topic varies in this data set"
-    no_model = no_variance_model(frame)
+    model = VarianceModel(frame)
+    no_model = model.missing
 
     @cache
     def shares() -> dict[str, np.ndarray]:
-        model = fit_variance_model(frame)
         variances = model.resampled(fewer_draws)
         by_condition = variances.participant_by_condition
-        sums, columns = context_sums(frame, context, model.sums.participants)
-        of_context = context_variances(variances.weights @ sums, columns)
+        sums, variables = context_sums(frame, context, model.sums.participants)
+        of_context = context_variances(variances.weights @ sums, variables)
         condition_and_topic = variances.condition + of_context["topic"]
         parts = {
             "participant": variances.participant,
@@ -283,17 +275,15 @@ def variance_shares(
 
 def context_sums(
     frame: pd.DataFrame, context: list, names: pd.Index
-) -> tuple[np.ndarray, dict[str, list[int]]]:
-    """Cross products within participants, rows and one, summed by participant; columns of each context."""
+) -> tuple[np.ndarray, list[str]]:
+    """Cross products within participants, rows and one, summed by participant; the variable of each column."""
     designs = []
-    columns = {}
-    first = 0
+    variables = []
     for name in ("condition", *context):
         design = context_design(frame, [name])
-        last = first + design.shape[1]
-        columns[name] = list(range(first, last))
         designs.append(design)
-        first = last
+        variables += [name] * design.shape[1]
+    variables.append("y")
     z = within(np.column_stack([*designs, frame["y"]]), frame["participant"])
     participant = names.get_indexer(frame["participant"])
     products = sums_by_participant(cross_products(z), participant, len(names))
@@ -304,34 +294,30 @@ def context_sums(
             np.ones(len(names)),
         ]
     )
-    return sums, columns
+    return sums, variables
 
 
-def context_variances(sums: np.ndarray, columns: dict[str, list[int]]) -> dict[str, np.ndarray]:
+def context_variances(sums: np.ndarray, variables: list[str]) -> dict[str, np.ndarray]:
     """Fall of the mean square within participants by each context, and by all ("all"); zero where it does not vary."""
-    outcome = sum(len(places) for places in columns.values())  # the column behind all contexts'
-    products = sums[..., :-2].reshape(*sums.shape[:-1], outcome + 1, outcome + 1)
+    products = sums[..., :-2].reshape(*sums.shape[:-1], len(variables), len(variables))
     conversations = sums[..., -2]
     participants = sums[..., -1]
     freedom = np.round(conversations - participants)
 
-    def mean_square(names: Iterable[str]) -> np.ndarray:
+    def mean_square(*names: str) -> np.ndarray:
         """Residual mean square of the outcome, the last column, on those of some variables."""
-        used = []
-        for name in names:
-            used += columns[name]
-        used.append(outcome)
+        used = np.isin(variables, [*names, "y"])
         _, residual, rank = least_squares(products[..., used, :][..., used])
         residual_freedom = freedom - rank
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(residual_freedom > 0, residual / residual_freedom, np.nan)
 
-    of_conditions = mean_square(["condition"])
-    falls = {"all": of_conditions - mean_square(columns)}
+    of_conditions = mean_square("condition")
+    falls = {"all": of_conditions - mean_square(*variables)}
     for name in CONTEXT:
         falls[name] = np.zeros_like(of_conditions)
-        if name in columns:
-            falls[name] = of_conditions - mean_square(["condition", name])
+        if name in variables:
+            falls[name] = of_conditions - mean_square("condition", name)
     return falls
 
 
@@ -356,13 +342,14 @@ def participant_icc(
     """
     frame = rated_conversations(study)
     fewer_draws = bootstrap.first(draws)
+    mixed_model = VarianceModel(frame)
 
     def by_analysis_of_variance():
         sums, names = icc_sums(frame["y"], frame["participant"])
         return resampled(bootstrap, icc_of_sums, sums, names)
 
     def by_mixed_model():
-        variances = fit_variance_model(frame).resampled(fewer_draws)
+        variances = mixed_model.resampled(fewer_draws)
         conversations = variances.participant_by_condition + variances.conversation
         return variances.participant / (variances.participant + conversations)
 
@@ -374,7 +361,7 @@ def participant_icc(
             method=f"{RATING}: {method}",
             rows=frame,
             needs=Needs(participants=2, varying={"the rating is": frame["y"]}),
-            reason=no_variance_model(frame),
+            reason=mixed_model.missing,
             key=key,
         )
 

@@ -128,18 +128,6 @@ def ratio(sums: np.ndarray) -> np.ndarray:
     return sums[..., 0] / sums[..., 1]
 
 
-def ratio_difference(sums: np.ndarray) -> np.ndarray:
-    """Return the :func:`ratio` of one group minus that of another, in every resample.
-
-    Examples
-    --------
-    >>> float(ratio_difference(np.array([[6.0, 2.0], [5.0, 5.0]])))
-    2.0
-    """
-    ratios = ratio(sums)
-    return ratios[..., 0] - ratios[..., 1]
-
-
 def resampled_p(draws: np.ndarray) -> float:
     r"""Return the two-sided p value of no difference, from a difference in every resample.
 
@@ -373,27 +361,6 @@ class ParticipantBootstrap:
             return parts[0]  # not copied
         return np.concatenate(parts)
 
-    def without_each(
-        self,
-        statistic: Callable[[np.ndarray], np.ndarray],
-        values: np.ndarray,
-        participants: pd.Series,
-    ) -> np.ndarray:
-        """Return the statistic without each participant in turn, of those that have rows, in the order of names.
-
-        Examples
-        --------
-        >>> bootstrap = ParticipantBootstrap(["a", "b", "c"], draws=100, seed=1)
-        >>> totals = np.array([[1.0, 1.0], [2.0, 1.0], [6.0, 1.0]])
-        >>> bootstrap.without_each(ratio, totals, pd.Series(["a", "b", "c"])).tolist()
-        [4.0, 3.5, 1.5]
-        """
-        codes = self.codes(participants)
-        sums = sums_by_participant(values, codes, len(self.names))
-        without = sums.sum(axis=0) - sums[np.unique(codes)]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return statistic(without)
-
     def estimate(
         self,
         statistic: Callable[[np.ndarray], np.ndarray],
@@ -429,7 +396,11 @@ class ParticipantBootstrap:
         # Imported here: with it comes a fifth of the memory of what computes no interval.
         from scipy.special import stdtrit
 
-        left_out = self.without_each(statistic, values, participants)
+        codes = self.codes(participants)
+        sums = sums_by_participant(values, codes, len(self.names))
+        without_each = sums.sum(axis=0) - sums[np.unique(codes)]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            left_out = statistic(without_each)
         is_defined = np.isfinite(left_out).all()
         if is_defined and _has_no_width(left_out.min(), left_out.max()):
             return Estimate(estimate, reason=NO_WIDTH)
@@ -496,9 +467,8 @@ class ParticipantBootstrap:
         >>> ParticipantBootstrap(people).too_few_in_a_group(people, groups, "odds ratio")
         'no interval: 2 participants in one group of the contrast; this needs 8 in each'
         """
-        rows = pd.DataFrame({"participant": np.asarray(participants), "group": np.asarray(groups)})
         fewest = FEWEST_IN_A_GROUP[contrast]
-        smallest = int(rows.groupby("group")["participant"].nunique().min())
+        smallest = pd.Series(participants).groupby(np.asarray(groups)).nunique().min()
         if smallest >= fewest:
             return ""
         of_group = count_of(smallest, self.unit)

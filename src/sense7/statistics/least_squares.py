@@ -39,10 +39,7 @@ def indicators(values: pd.Series, levels: Sequence) -> np.ndarray:
     >>> indicators(pd.Series(["a", "b", "a"]), ["b", "a"]).tolist()
     [[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
     """
-    columns = np.zeros((len(values), len(levels)))
-    for number, level in enumerate(levels):
-        columns[:, number] = values == level
-    return columns
+    return np.equal.outer(values.to_numpy(), np.array(levels, dtype=object)).astype(float)
 
 
 def least_squares(cross: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

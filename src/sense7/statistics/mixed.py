@@ -7,6 +7,7 @@ models too, one data set at a time, and not dependably where a variance is near 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -64,11 +65,8 @@ class NestedSums:
     """Sum of squares within the groups of each participant."""
     free: np.ndarray
     """Whether the variances of participants, cells and groups are estimated; the others are zero."""
-
-    @property
-    def width(self) -> float:
-        """Width of differences of log(1 + ratio): small beside 1 / rows of any participant, the scale at zero."""
-        return 0.01 / (self.counts @ self.sizes).max()
+    width: float
+    """Width of differences of log(1 + ratio): small beside 1 / rows of any participant, the scale at zero."""
 
     @property
     def without_noise(self) -> str:
@@ -145,12 +143,6 @@ def nested_sums(
         row = condition
         rows = design.shape[1]
 
-    def on_grid(values: np.ndarray) -> np.ndarray:
-        """Values of the cells, (cells, k), on the grid: (rows * participants, k)."""
-        values_on_grid = np.zeros((rows, len(names), values.shape[1]))
-        values_on_grid[row, participant_of_cell] = values
-        return values_on_grid.reshape(-1, values.shape[1])
-
     # Of the groups of a cell, those of one size have the same weight: their sums suffice.
     total = np.bincount(group, weights=y)
     sizes, size_index = np.unique(size, return_inverse=True)
@@ -161,7 +153,14 @@ def nested_sums(
     counts_of_participant = np.add.reduceat(counts, first_cells, axis=0)
     squares_of_participant = np.add.reduceat(squares, first_cells, axis=0)
     squares_of_rows = np.bincount(participant, weights=y**2)
-    by_size = [on_grid(counts * sizes), on_grid(totals), squares_of_participant]
+    values = np.concatenate([counts * sizes, totals, design_of_cell], axis=1)
+    grid = np.zeros((rows, len(names), values.shape[1]))
+    grid[row, participant_of_cell] = values
+    ends = [len(sizes), 2 * len(sizes)]
+    rows_of_cells, totals_of_cells, effects = np.split(
+        grid.reshape(-1, values.shape[1]), ends, axis=1
+    )
+    by_size = [rows_of_cells, totals_of_cells, squares_of_participant]
     cells_of_participant = np.bincount(participant_of_cell)
     groups_of_participant = counts_of_participant.sum(axis=1)
 
@@ -179,7 +178,7 @@ def nested_sums(
         participants=pd.Index(names),
         grid=(rows, len(names)),
         by_condition=by_condition,
-        effects=on_grid(design_of_cell),
+        effects=effects,
         rank_within=int(np.linalg.matrix_rank(design_of_cell - design_of_cell[first_cell])),
         sizes=sizes.astype(float),
         counts=counts_of_participant,
@@ -187,6 +186,7 @@ def nested_sums(
         units=np.column_stack([np.ones(len(names)), cells_of_participant, groups_of_participant]),
         within=np.maximum(squares_of_rows - squares_of_participant.sum(axis=1), 0),
         free=np.array(free),
+        width=0.01 / np.bincount(participant).max(),
     )
 
 
@@ -349,33 +349,22 @@ def _fit_chunk(sums: NestedSums, weights: np.ndarray, start: np.ndarray) -> Nest
     active = estimable
     iterations = _ITERATIONS if len(free) else 0
 
-    def deviance_of(draws: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        """The deviances of some resamples, as a function of their free parameters."""
-
-        def deviance_at(free_log_ratio: np.ndarray) -> np.ndarray:
-            log_ratios = np.zeros((len(draws), 3))
-            log_ratios[:, free] = free_log_ratio
-            return restricted_likelihood(sums, weights[draws], log_ratios).deviance
-
-        return deviance_at
-
-    def stepped(current: np.ndarray, step: np.ndarray) -> np.ndarray:
-        """Parameters after a step, within their bounds."""
-        after = np.clip(current + step, 0, _LARGEST_LOG)
-        after[after < _ZERO] = 0
-        return after
+    def deviance_of(draws: np.ndarray, free_log_ratio: np.ndarray) -> np.ndarray:
+        """The deviances of some resamples at free parameters."""
+        log_ratios = np.zeros((len(draws), 3))
+        log_ratios[:, free] = free_log_ratio
+        return restricted_likelihood(sums, weights[draws], log_ratios).deviance
 
     for _ in range(iterations):
         if not len(active):
             break
-        deviance_at = deviance_of(active)
+        deviance_at = partial(deviance_of, active)
         current = log_ratio[active][:, free]
         current_deviance = deviance[active]
         gradient, hessian[active] = central_differences(
             deviance_at, current, current_deviance, sums.width
         )
-        step = _newton_step(current, gradient, hessian[active])
-        trial = stepped(current, shrink[active, None] * step)
+        trial = _after_step(current, gradient, hessian[active], shrink[active, None])
         trial_deviance = deviance_at(trial)
         is_small = np.abs(trial - current).max(axis=1) < _CONVERGED
         is_better = is_small | (
@@ -392,9 +381,8 @@ def _fit_chunk(sums: NestedSums, weights: np.ndarray, start: np.ndarray) -> Nest
     converged = np.setdiff1d(estimable, active)
     if len(free) and len(converged):
         current = log_ratio[converged][:, free]
-        gradient = numerical_gradient(deviance_of(converged), current, sums.width)
-        step = _newton_step(current, gradient, hessian[converged])
-        log_ratio[np.ix_(converged, free)] = stepped(current, step)
+        gradient = numerical_gradient(partial(deviance_of, converged), current, sums.width)
+        log_ratio[np.ix_(converged, free)] = _after_step(current, gradient, hessian[converged])
 
     fitted = restricted_likelihood(sums, weights, log_ratio)
     # Without noise, the finest units whose ratio is at its bound vary alone.
@@ -420,8 +408,10 @@ def _fit_chunk(sums: NestedSums, weights: np.ndarray, start: np.ndarray) -> Nest
     )
 
 
-def _newton_step(at: np.ndarray, gradient: np.ndarray, hessian: np.ndarray) -> np.ndarray:
-    """A descending step of log(1 + ratio), at most 1; none of a ratio that is at a bound."""
+def _after_step(
+    at: np.ndarray, gradient: np.ndarray, hessian: np.ndarray, shrink: np.ndarray | float = 1
+) -> np.ndarray:
+    """The log(1 + ratio) after a descending step, at most 1, within its bounds; as it is where it is at a bound."""
     at_lower_bound = (at <= 0) & (gradient > 0)
     at_upper_bound = (at >= _LARGEST_LOG) & (gradient < 0)
     is_held = at_lower_bound | at_upper_bound | ~np.isfinite(gradient)
@@ -435,7 +425,9 @@ def _newton_step(at: np.ndarray, gradient: np.ndarray, hessian: np.ndarray) -> n
     gradient_along_axes = np.einsum("dij,di->dj", axes, gradient)
     step_along_axes = gradient_along_axes / np.maximum(np.abs(curvatures), 1e-2)
     step = -np.einsum("dij,dj->di", axes, step_along_axes)
-    return step / np.maximum(1, np.abs(step).max(axis=1, keepdims=True))
+    step /= np.maximum(1, np.abs(step).max(axis=1, keepdims=True))
+    after = np.clip(at + shrink * step, 0, _LARGEST_LOG)
+    return np.where(after < _ZERO, 0, after)
 
 
 def satterthwaite(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> np.ndarray:

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 
 from sense7 import taxonomy
-from sense7.errors import UserError
-from sense7.statistics.bootstrap import pieces
+from sense7.statistics.least_squares import cross_products
 from sense7.statistics.order import rounded
 
 LEVELS = len(taxonomy.LEVELS)
@@ -15,8 +14,6 @@ WEIGHTS = {"linear": _DISTANCE, "quadratic": _DISTANCE**2}
 
 STEPS = {"scale": "steps of the scale", "occurring": "steps between the values that occur"}
 """What the distance of two values is counted in, see :func:`quadratic_kappa`."""
-
-_PIECE = 2000
 
 
 def weighted_kappa(tables: np.ndarray, weights: str = "linear") -> np.ndarray:
@@ -76,25 +73,20 @@ def pair_tables(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     >>> pair_tables(np.array([0, 4]), np.array([1, 4]))[:, 0, 1].tolist()
     [1.0, 0.0]
     """
-    tables = np.zeros((len(first), LEVELS, LEVELS))
-    tables[np.arange(len(first)), np.asarray(first, int), np.asarray(second, int)] = 1
-    return tables
+    levels = np.eye(LEVELS)
+    return cross_products(levels[first.astype(int)], levels[second.astype(int)])
 
 
 def quadratic_kappa(
-    first: np.ndarray,
-    second: np.ndarray,
-    weights: np.ndarray | None = None,
-    *,
-    steps: str = "scale",
+    first: np.ndarray, second: np.ndarray, weights: np.ndarray, *, steps: str
 ) -> np.ndarray:
-    r"""Return Cohen's kappa with quadratic weights of two raters who use any numbers, such as levels, halves or means.
+    r"""Return Cohen's kappa with quadratic weights of two raters, who use any numbers, in every resample of units.
 
     .. math::
         \kappa = 1 - \frac{\frac{1}{n} \sum_c (x_c - y_c)^2}{\frac{1}{n^2} \sum_{c,d} (x_c - y_d)^2}
-        = \frac{2 s_{xy}}{s_x^2 + s_y^2 + (\bar x - \bar y)^2}
+        = 1 - \frac{\frac{1}{n} \sum_c (x_c - y_c)^2}{s_x^2 + s_y^2 + (\bar x - \bar y)^2}
 
-    with the (co)variances divided by n: observed by expected disagreement over the units c, which for quadratic weights
+    with the variances divided by n: observed by expected disagreement over the units c, which for quadratic weights
     is Lin's coefficient of concordance. What x and y are depends on ``steps``:
 
     - ``"scale"``: the values themselves. The distance of two values is that on the scale.
@@ -110,34 +102,14 @@ def quadratic_kappa(
     --------
     Nobody gave a 4, so that by the values that occur 3 and 5 are as near as 2 and 3.
 
-    >>> first, second = [1, 2, 3, 5], [2, 2, 3, 5]
-    >>> round(float(quadratic_kappa(first, second)), 4)
-    0.9333
-    >>> float(quadratic_kappa(first, second, steps="occurring"))
-    0.875
+    >>> first, second, once_each = [1, 2, 3, 5], [2, 2, 3, 5], np.ones((1, 4))
+    >>> quadratic_kappa(first, second, once_each, steps="scale").round(4).tolist()
+    [0.9333]
+    >>> quadratic_kappa(first, second, once_each, steps="occurring").tolist()
+    [0.875]
     """
     x = np.asarray(first, dtype=float)
     y = np.asarray(second, dtype=float)
-    missing = np.isnan(x).sum() + np.isnan(y).sum()
-    if x.ndim != 1 or x.shape != y.shape or missing:
-        raise UserError(
-            f"quadratic_kappa wants two ratings of every unit, none missing; got {x.size:,} and {y.size:,}, of which "
-            f"{missing:,} are missing. Leave out the units that lack a rating."
-        )
-    if steps not in STEPS:
-        choices = " or ".join(map(repr, STEPS))
-        raise UserError(f"quadratic_kappa wants {choices} as steps; got {steps!r}.")
-    weights = np.ones(len(x)) if weights is None else np.asarray(weights, dtype=float)
-    shape = weights.shape[:-1]
-    draws = weights.reshape(int(np.prod(shape)), len(x))
-    kappas = []
-    for piece in pieces(len(draws), max(1, len(x)), _PIECE):
-        kappas.append(_concordance(x, y, draws[piece], steps))
-    return np.concatenate(kappas).reshape(shape)
-
-
-def _concordance(x: np.ndarray, y: np.ndarray, weights: np.ndarray, steps: str) -> np.ndarray:
-    """Twice the covariance by the expected squared distance, in every row of weights."""
     if steps == "occurring":
         # Positions of the values, rounded to two decimals, among those that have a weight.
         hundredths = np.rint(100 * np.concatenate([x, y]))
@@ -151,16 +123,13 @@ def _concordance(x: np.ndarray, y: np.ndarray, weights: np.ndarray, steps: str) 
         y = position[:, code_y]
     with np.errstate(divide="ignore", invalid="ignore"):
         share = weights / weights.sum(axis=1, keepdims=True)
+        observed = (share * (x - y) ** 2).sum(axis=1)
         mean_x = (share * x).sum(axis=1, keepdims=True)
         mean_y = (share * y).sum(axis=1, keepdims=True)
-        deviation_x = x - mean_x
-        deviation_y = y - mean_y
-        covariance = (share * deviation_x * deviation_y).sum(axis=1)
-        variance_x = (share * deviation_x**2).sum(axis=1)
-        variance_y = (share * deviation_y**2).sum(axis=1)
-        squared_difference = (mean_x[:, 0] - mean_y[:, 0]) ** 2
-        expected = variance_x + variance_y + squared_difference
-        return np.where(rounded(expected) > 0, 2 * covariance / expected, np.nan)
+        variance_x = (share * (x - mean_x) ** 2).sum(axis=1)
+        variance_y = (share * (y - mean_y) ** 2).sum(axis=1)
+        expected = variance_x + variance_y + (mean_x - mean_y)[:, 0] ** 2
+        return np.where(rounded(expected) > 0, 1 - observed / expected, np.nan)
 
 
 def icc_sums(y: np.ndarray, groups: pd.Series) -> tuple[np.ndarray, pd.Index]:

@@ -8,7 +8,7 @@ from scipy.stats import spearmanr
 from sense7.judge.scores import three_judges
 from sense7.judge.scores.three_judges import ALL, EPSILON, corpus_bootstrap
 from sense7.sources.released import CORPORA, EXPERTS, JUDGES, PERSON, published_agreement
-from sense7.statistics.alternative_annotator import alternative_test, benjamini_yekutieli, wins
+from sense7.statistics.alternative_annotator import alternative_test, winning_rate, wins
 from sense7.statistics.estimates import holm
 
 DRAWS = 16
@@ -167,12 +167,17 @@ def test_advantage_and_winning_rate_are_those_of_the_test(groups, statistics, ta
     }
     tests = [
         alternative_test(
-            wins(group["claude"], group[list(EXPERTS)].to_numpy(), own and group[own].to_numpy()),
+            wins(
+                group["claude"].to_numpy(),
+                group[list(EXPERTS)].to_numpy(),
+                own and group[own].to_numpy(),
+            ),
             EPSILON,
+            np.ones((1, len(group))),
         )
         for group in asked.values()
     ]
-    rate = np.array([benjamini_yekutieli(test.p).mean() for test in tests])
+    rate = np.array([winning_rate(test.p)[0] for test in tests])
     for measure, expected in (
         ("advantage", [test.advantage.mean() for test in tests]),
         ("published_rate", rate),

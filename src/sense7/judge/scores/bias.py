@@ -12,12 +12,12 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from sense7.findings.core import finding, resampled
+from sense7.findings.core import finding, share
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.files import Run
 from sense7.judge.scores.judges import ABSENT
 from sense7.judge.scores.metrics import Metric, simulated_prefix
-from sense7.statistics.bootstrap import ParticipantBootstrap, ratio_difference, resampled_p
+from sense7.statistics.bootstrap import ParticipantBootstrap, resampled_p
 from sense7.statistics.estimates import Estimate, estimate_row, estimate_table, holm, safe_names
 from sense7.study import Study
 
@@ -76,9 +76,10 @@ def bias_table(
         names = {}
     for group, name in names.items():
         inside = (condition == group).to_numpy()
-        sides = np.stack([inside, ~inside], axis=1).astype(float)
-        sums = np.stack([sides * rated[["error"]].to_numpy(), sides], axis=-1)
-        statistic = resampled(bootstrap, ratio_difference, sums, people)
+        outside = ~inside
+        mean_inside = share(bootstrap, rated["error"] * inside, inside, people)
+        mean_outside = share(bootstrap, rated["error"] * outside, outside, people)
+        statistic = mean_inside - mean_outside
         p = resampled_p(statistic[1:])
         too_few = bootstrap.too_few_in_a_group(people, inside, "difference of means")
         if too_few:

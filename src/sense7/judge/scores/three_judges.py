@@ -47,7 +47,6 @@ from sense7.sources.released import (
 )
 from sense7.statistics.alternative_annotator import (
     alternative_test,
-    benjamini_yekutieli,
     winning_rate,
     wins,
 )
@@ -56,6 +55,7 @@ from sense7.statistics.estimates import holm
 from sense7.statistics.order import rounded
 from sense7.statistics.ranks import spearman_in_draws
 from sense7.statistics.rater_agreement import STEPS, quadratic_kappa
+from sense7.statistics.weighted import weighted_mean
 
 __all__ = [
     "ACKNOWLEDGEMENT",
@@ -181,15 +181,11 @@ def agreement_table(judged: pd.DataFrame) -> pd.DataFrame:
         group = groups[row.corpus, row.question]
         first, second = group[row.first].to_numpy(), group[row.second].to_numpy()
         pair = row.first, row.second
-        rho = spearman_in_draws(group, [pair], np.ones((1, len(group))))[pair]
-        rows.append(
-            {
-                "spearman": float(rho[0]),
-                "kappa": float(quadratic_kappa(first, second, steps="occurring")),
-                "kappa_scale": float(quadratic_kappa(first, second, steps="scale")),
-                "n": len(group),
-            }
-        )
+        once_each = np.ones((1, len(group)))
+        (rho,) = spearman_in_draws(group, [pair], once_each)[pair]
+        (kappa,) = quadratic_kappa(first, second, once_each, steps="occurring")
+        (kappa_scale,) = quadratic_kappa(first, second, once_each, steps="scale")
+        rows.append({"spearman": rho, "kappa": kappa, "kappa_scale": kappa_scale, "n": len(group)})
     order = table["corpus"].map(list(CORPORA).index).argsort(kind="stable")
     return table.join(pd.DataFrame(rows)).iloc[order].reset_index(drop=True)
 
@@ -383,7 +379,7 @@ def by_question(judged: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict[s
         for target, judge in product(references, JUDGES):
             is_closer = wins(group[judge].to_numpy(dtype=float), experts, references[target])
             test = alternative_test(is_closer, EPSILON, question_weights)
-            rate = winning_rate(benjamini_yekutieli(test.p), test.p)
+            rate = winning_rate(test.p)
             drawn[f"advantage_{target}"][judge][question] = test.advantage.mean(axis=-1)
             drawn[f"published_rate_{target}"][judge][question] = rate
     conversations = dict(iter(judged.groupby("corpus", sort=False)["conversation"]))
@@ -412,13 +408,10 @@ def _agreement_of(
     rho = spearman_in_draws(scores, pairs, weights)
     width = (group["highest"] - group["lowest"]).to_numpy(dtype=float)
 
-    def mean(values: np.ndarray) -> np.ndarray:
-        return weights @ values / weights.sum(axis=1)
-
     expert_mean = np.column_stack([scores[expert] for expert in EXPERTS]).mean(axis=1)
     for rater in RATERS:
         yield "agreement", rater, rho[rater, "experts"]
-        yield "level", rater, mean((scores[rater] - expert_mean) / width)
+        yield "level", rater, weighted_mean((scores[rater] - expert_mean) / width, weights)
     for rater in ("expert", *RATERS, "jury"):
         rhos, errors = [], []
         for expert in EXPERTS:
@@ -427,7 +420,7 @@ def _agreement_of(
             errors.append(np.abs(scores[name] - scores[f"without_{expert}"]))
         yield "left_out", rater, np.mean(rhos, axis=0)
         if rater == "expert" or rater in JUDGES:
-            yield "error", rater, mean(np.mean(errors, axis=0) / width)
+            yield "error", rater, weighted_mean(np.mean(errors, axis=0) / width, weights)
     for first, second in [*combinations(EXPERTS, 2), ("experts", "gemini")]:
         kappa = quadratic_kappa(scores[first], scores[second], weights, steps="occurring")
         yield "kappa", f"{first} {second}", kappa
