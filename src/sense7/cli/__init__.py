@@ -9,6 +9,7 @@ go to standard error, results to standard output.
 import atexit
 import contextlib
 import gc
+import importlib
 import io
 import os
 import signal
@@ -19,9 +20,7 @@ from typing import Annotated
 import typer
 
 from sense7 import __version__
-from sense7.cli import book, data, share
 from sense7.cli.common import complain
-from sense7.cli.judge import judge
 from sense7.errors import UserError
 from sense7.files import not_written
 
@@ -30,12 +29,19 @@ _TERMINATED = 143
 (_UsageError,) = typer.BadParameter.__bases__  # Typer exports it under no name
 
 _PANELS = {
-    "Build a book": (book.build, book.run, book.ledger, book.verify),
-    "Data": (data.check, data.template, data.fetch, share.import_chats, data.simulate),
-    "Collect and share": (share.instrument, share.gather, book.site),
-    "Change the book": (book.notebooks,),
-    "Judge": (),
+    "Build a book": {"build": "book", "run": "book", "ledger": "book", "verify": "book"},
+    "Data": {
+        "check": "data",
+        "template": "data",
+        "fetch": "data",
+        "import": "share",
+        "simulate": "data",
+    },
+    "Collect and share": {"instrument": "share", "gather": "share", "site": "book"},
+    "Change the book": {"notebooks": "book"},
+    "Judge": {"judge": "judge"},
 }
+"""Panel of the help -> its verbs, and the module of each."""
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -43,10 +49,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="A SENSE-7 workbook of rated conversations in, a book of findings out.",
 )
-for _panel, _verbs in _PANELS.items():
-    for _verb in _verbs:
-        app.command(_verb.__name__.removesuffix("_chats"), rich_help_panel=_panel)(_verb)
-app.add_typer(judge, name="judge", rich_help_panel="Judge")
+
+
+def add_verbs(called: str) -> None:
+    """Add the verb that is called, without the modules of others; all of them where none is."""
+    is_known = any(called in verbs for verbs in _PANELS.values())
+    for panel, verbs in _PANELS.items():
+        for verb, name in verbs.items():
+            if is_known and verb != called:
+                continue
+            module = importlib.import_module(f"sense7.cli.{name}")
+            if verb == "judge":
+                app.add_typer(module.judge, name=verb, rich_help_panel=panel)
+            else:
+                function = getattr(module, verb if verb != "import" else "import_chats")
+                app.command(verb, rich_help_panel=panel)(function)
+
+
+add_verbs("".join(sys.argv[1:2]))
 
 
 def main() -> None:

@@ -46,7 +46,6 @@ from sense7.book.words import (
 )
 from sense7.claims import State
 from sense7.expected import PUT_IN_COUNTS
-from sense7.findings import elsewhere
 from sense7.terminal import count_of
 
 __all__ = ["setup"]
@@ -95,6 +94,8 @@ class LedgerPictureDirective(SphinxDirective):
     """One row per claim about the paper, filtered by state; counts typed into the simulation are no results."""
 
     def run(self):
+        from sense7.findings import elsewhere  # with all statistics, which other pages do not need
+
         edition = looked_up(self.env, "ledger.json", "edition.json")
         rows = []
         for row in _shown_rows(edition, is_of_other_works=False):
