@@ -107,9 +107,10 @@ RUN_AXE = """async ([context, options]) => {
 """With the rules alone whose faults shut out a reader; what they are is in no public part of axe."""
 
 
-CODE_THAT_SCROLLS_HAS_THE_KEYBOARD = """() => [...document.querySelectorAll("pre")]
-    .every(node => node.scrollWidth <= node.clientWidth || node.tabIndex === 0)"""
-"""The theme gives it a moment after the page has another width."""
+WHAT_SCROLLS_HAS_THE_KEYBOARD = """width => window.innerWidth === width && [...document.querySelectorAll(
+    "pre, .cell_output > .output, .pst-scrollable-table-container")].every(node => node.tabIndex === 0
+        || (node.scrollWidth <= node.clientWidth && node.scrollHeight <= node.clientHeight))"""
+"""The theme gives it 300 ms after the page has another width or other elements."""
 
 
 def look_at(reader, file, closely, everything):
@@ -122,10 +123,10 @@ def look_at(reader, file, closely, everything):
         seen["too wide"][size["width"]] = page.evaluate(WIDER_THAN_THE_SCREEN)
         seen["figures"][size["width"]] = drawn.evaluate_all(MEASURE)
     page.set_viewport_size(WIDE)
-    page.wait_for_function(CODE_THAT_SCROLLS_HAS_THE_KEYBOARD)
     page.evaluate(WITHOUT_WHAT_TAKES_MINUTES)
     if not everything:
         page.evaluate(WITHOUT_MORE_OF_A_MAKE, ALIKE)
+    page.wait_for_function(WHAT_SCROLLS_HAS_THE_KEYBOARD, arg=WIDE["width"])
     page.evaluate(AXE_SCRIPT)
     text = "article" if page.locator("article").count() else "main"  # the search has no article
     context = {"exclude": [[SIDE_BAR]]} if closely else {"include": [[text]]}
