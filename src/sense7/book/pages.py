@@ -82,7 +82,7 @@ def make_pages(
     for name, text in files.items():
         (pages / name).parent.mkdir(parents=True, exist_ok=True)
         write_whole(pages / name, text, replace=True)
-    words = html.escape(describe_code(facts["made"])).encode()
+    words = describe_code(facts["made"]).encode()
     revision = facts["made"]["commit"] or config["repository"]["branch"]
     for path in pages.rglob("*.html"):
         page = path.read_bytes().replace(CODE.encode(), words)

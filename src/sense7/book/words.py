@@ -44,7 +44,23 @@ MARKS = {
 _WIDEST = 2
 """Largest multiple of a published value on the common axis; what lies beyond ends at its edge."""
 
+
+def is_of_simulated_judge(value: Mapping) -> bool:
+    """Whether a recorded value was computed from ratings of a simulated judge."""
+    return (value["method"] or "").startswith(SIMULATED_WORDS)
+
+
+def _sentence(text: str | None) -> str:
+    """Words as a sentence, with a capital and a full stop."""
+    if not text:
+        return ""
+    return f"{text[0].upper()}{text[1:].rstrip('.')}."
+
+
 TEMPLATES = Environment(loader=PackageLoader("sense7.book", "extensions"), autoescape=True)
+TEMPLATES.filters.update(number=format_number, value=format_value, sentence=_sentence, repr=repr)
+TEMPLATES.tests["of_simulated_judge"] = is_of_simulated_judge
+CLAIMS = TEMPLATES.get_template("claims.html").module
 _PROVENANCE = TEMPLATES.get_template("provenance.html").module
 
 
@@ -104,7 +120,7 @@ def value_in_words(edition: Edition, key: str, part: str, given_reasons: set[str
     if part == "expected":
         return format_number(truth.value, value["unit"])
     words = format_value(value, part)
-    if part != "n" and (value["method"] or "").startswith(SIMULATED_WORDS):
+    if part != "n" and is_of_simulated_judge(value):
         words += f" ({SIMULATED_WORDS})"
     return words
 
@@ -145,44 +161,18 @@ def answer_in_words(edition: Edition, claim: str) -> str:
 
 def shown_row(row: Mapping) -> dict:
     """A row of the ledger, with what the templates show of it."""
-    claim = row["published"]
-    computed = row["computed"]
-    state = State(row["state"])
+    claim, state = row["published"], State(row["state"])
     display = {
         **row,
         "anchor": f"claim-{row['id'].replace('_', '-')}",
-        "words": claim["title"],
         "of": "" if claim["of"] == PAPER else f"; {claim['of']}",
-        "value": "-",
-        "number": "",
-        "n": "",
-        "simulated": False,
-        "asks": row["asks"] or "There is no rule.",
-        "reason": _sentence((claim["compare"] or {}).get("reason")),
         "label": "Rehearsal" if state is State.REHEARSED else "Answer",
-        "here": _answer(row, state),
         "size": size_in_words(row),
-        "studies_words": _studies_in_words(row),
-        "expected": "",
-        "slug": state.name.lower().replace("_", "-"),
+        "slug": slug(state),
         "sign": MARKS[state],
         "places": positions(row),
         "group": "figures",
     }
-    if claim["value"] is not None:
-        display["words"] += f": {claim['shown']}"
-    if computed:
-        display["value"] = format_value(computed)
-        display["simulated"] = (computed["method"] or "").startswith(SIMULATED_WORDS)
-    if computed and computed["estimate"] is not None:
-        display["number"] = format_number(computed["estimate"], computed["unit"])
-    if computed and computed["n"]:
-        display["n"] = f"{computed['n']:,}"
-    rehearsal = row["rehearsal"]
-    if rehearsal and rehearsal["is_set"]:
-        display["expected"] = "set as published"
-    elif rehearsal and rehearsal["expected"] is not None:
-        display["expected"] = f"expected {format_number(rehearsal['expected'], computed['unit'])}"
     if not display["places"]:
         display["group"] = "others"
     elif _excluded_value(claim) is not None:
@@ -190,86 +180,25 @@ def shown_row(row: Mapping) -> dict:
     return display
 
 
+def slug(state: State) -> str:
+    """Name of a state in classes and attributes of a page."""
+    return state.name.lower().replace("_", "-")
+
+
+def as_text(markup: str) -> str:
+    """What a template gave, as plain text."""
+    return html.unescape(str(markup)).strip()
+
+
 def claim_in_words(row: Mapping) -> dict[str, str]:
     """What a box says of a claim, where no page shows it as HTML: label -> line."""
     row = shown_row(row)
     lines = {
-        "Claim": f"{row['words']} ({row['published']['source']}{row['of']}).",
-        row["label"]: f"{row['state']}. {row['here']} {row['size']}".strip(),
+        "Claim": f"{CLAIMS.words(row)} ({row['published']['source']}{row['of']}).",
+        row["label"]: f"{row['state']}. {CLAIMS.here(row)} {row['size']}",
+        "Studies": CLAIMS.studies(row),
     }
-    if row["studies_words"]:
-        lines["Studies"] = row["studies_words"]
-    return lines
-
-
-def _sentence(text: str | None) -> str:
-    """Words as a sentence, with a capital and a full stop."""
-    if not text:
-        return ""
-    return f"{text[0].upper()}{text[1:].rstrip('.')}."
-
-
-def _answer(row: Mapping, state: State) -> str:
-    """What stands beside the state of a claim in its box."""
-    if state is State.REHEARSED:
-        return rehearsal_in_words(row["computed"], row["rehearsal"])
-    words = _sentence(row["why"])
-    computed = row["computed"]
-    if state is State.NOT_MET and not row["studies"] and row["published"]["no_effect"]:
-        words += " How often a study like this one would see the effect is not known."
-    if state is State.WAITING and computed and computed["estimate"] is not None:
-        words += f" Computed here: {format_value(computed)} (n = {computed['n']:,})."
-        if row["asks"]:
-            words += f" Decision rule: {row['asks'][0].lower()}{row['asks'][1:]}"
-    return words.strip()
-
-
-def rehearsal_in_words(computed: Mapping, rehearsal: Mapping) -> str:
-    """What was put in or is expected of simulated data, and what was found.
-
-    Examples
-    --------
-    >>> computed = {"estimate": 0.444, "low": 0.327, "high": 0.551, "n": 670, "unit": "share, difference"}
-    >>> rehearsal = {"expected": 0.371, "is_put_in": False, "is_inside": True, "is_set": False}
-    >>> rehearsal_in_words(computed, rehearsal)
-    'By what was put in, 37.1 percentage points are expected; 44.4 [32.7, 55.1] percentage points were found (n = 670).'
-    """
-    if rehearsal["is_set"] and rehearsal["is_put_in"] and computed["low"] is None:
-        return "Typed into the simulation as published: no result."
-    result = format_value(computed)
-    is_plural = result.endswith("points")
-    result += f" {'were' if is_plural else 'was'} found"
-    if computed["n"]:
-        result += f" (n = {computed['n']:,})"
-    words = f"{result}."
-    if rehearsal["expected"] is not None:
-        expected = format_value({"estimate": rehearsal["expected"], "unit": computed["unit"]})
-        verb = "are" if is_plural else "is"
-        words = f"By what was put in, {expected} {verb} expected; {result}."
-        if rehearsal["is_put_in"]:
-            words = f"{expected} was put in; {result}."
-    if rehearsal["is_set"]:
-        words += " The simulation was set to the published figure, so that agreement shows nothing."
-    return words
-
-
-def _studies_in_words(row: Mapping) -> str:
-    """How many simulated studies meet a rule, with the effect, without it, and in other situations."""
-    studies = row["studies"]
-    if not studies:
-        return ""
-
-    def share(counts: Mapping) -> str:
-        return f"{counts['passed']:,} of {counts['studies']:,}"
-
-    meet = "meet the rule" if row["published"]["value"] is not None else "see the effect"
-    words = [
-        f"{share(studies['effect'])} simulated studies of this size {meet}; "
-        f"without the effect {share(studies['null'])} do."
-    ]
-    for counts in studies.get("also", ()):
-        words.append(f"So do {share(counts)} studies {counts['like']}.")
-    return " ".join(words)
+    return {name: as_text(line) for name, line in lines.items() if line}
 
 
 def size_in_words(row: Mapping) -> str:
@@ -368,31 +297,14 @@ def banner(
 
 def label(facts: Mapping, *, released: bool = False) -> str:
     """What data a page shows, in a few words, for its title and for paper."""
-    return html.unescape(str(_PROVENANCE.label(facts, released)))
+    return as_text(_PROVENANCE.label(facts, released))
 
 
 def describe(facts: Mapping, page: str = "") -> str:
     """How a page, named without ending, was made, as HTML."""
-    how_made = facts["made"]
-    parameters = facts["parameters"]
-    tables = []
-    notebook = page.removeprefix("notebooks/")
-    if page != notebook and notebook in how_made["notebooks"]:
-        settings = [
-            f"{name} = {value!r}" for name, value in how_made["notebooks"][notebook].items()
-        ]
-        parameters = ", ".join(settings) or "none"
-        tables = [RELEASED[name] for name in how_made["released"].get(notebook, ())]
-    return _PROVENANCE.made(facts, parameters, tables, CODE)
+    return _PROVENANCE.made(facts, page.partition("notebooks/")[2], RELEASED, CODE)
 
 
 def describe_code(code: Mapping) -> str:
-    """The commit and the library that made an edition, in words.
-
-    >>> describe_code({"commit": "1a2b", "changed": True, "library": "3c4d"})
-    'commit 1a2b, with changes that are not committed; library SHA-256 3c4d'
-    """
-    commit = code["commit"] or "not known"
-    if code["changed"]:
-        commit += ", with changes that are not committed"
-    return f"commit {commit}; library SHA-256 {code['library'][:12]}"
+    """The commit and the library that made an edition, as HTML."""
+    return _PROVENANCE.code(code)

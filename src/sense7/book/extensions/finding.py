@@ -35,22 +35,21 @@ from sphinx.util.docutils import SphinxDirective
 from sense7.book.extensions import METADATA
 from sense7.book.extensions.values import TextRole, fold, looked_up, paragraph, raw
 from sense7.book.words import (
+    CLAIMS,
     MARKS,
     NOT_AVAILABLE,
-    TEMPLATES,
     UNTESTED,
     Edition,
     answer_in_words,
-    rehearsal_in_words,
+    as_text,
     shown_row,
+    slug,
 )
 from sense7.claims import State
 from sense7.expected import PUT_IN_COUNTS
 from sense7.terminal import count_of
 
 __all__ = ["setup"]
-
-_SHOWN = TEMPLATES.get_template("claims.html").module
 
 SHOWN_AT_ONCE = 1
 """Claims of a box that are not folded: the figure below is to be seen at once, on a phone, too."""
@@ -78,7 +77,7 @@ class LedgerDirective(SphinxDirective):
             )
             column = "Released numbers give"
         rows = _shown_rows(looked_up(self.env, "ledger.json", "edition.json"), is_of_other_works)
-        return [raw(_SHOWN.table(title, column, rows))]
+        return [raw(CLAIMS.table(title, column, rows))]
 
 
 def _shown_rows(edition: Edition, is_of_other_works: bool) -> list[dict]:
@@ -115,10 +114,8 @@ class LedgerPictureDirective(SphinxDirective):
         keys = []
         for state in State:
             if counts[state]:
-                keys.append(
-                    (state.name.lower().replace("_", "-"), MARKS[state], str(state), counts[state])
-                )
-        return [raw(_SHOWN.picture(groups, keys))]
+                keys.append((slug(state), MARKS[state], str(state), counts[state]))
+        return [raw(CLAIMS.picture(groups, keys))]
 
 
 class FindingDirective(SphinxDirective):
@@ -155,7 +152,7 @@ class FindingDirective(SphinxDirective):
             inline, messages = self.state.inline_text(self.options["claim"], self.lineno)
             box += _part("Question", nodes.paragraph("", "", *inline, *messages))
         rows = [edition.claims[name] for name in claims]
-        boxes = [raw(_SHOWN.box(shown_row(row))) for row in rows]
+        boxes = [raw(CLAIMS.box(shown_row(row))) for row in rows]
         box += boxes[:SHOWN_AT_ONCE]
         folded = boxes[SHOWN_AT_ONCE:]
         if folded:
@@ -239,10 +236,7 @@ def _part(name: str, content: nodes.paragraph) -> nodes.container:
 def lookup_rehearsal(env, claim: str) -> tuple[str, str]:
     """What was expected and found of simulated data for a claim, and how many simulated studies see the effect."""
     row = looked_up(env, "ledger.json", "edition.json").claims[claim]
-    words = rehearsal_in_words(row["computed"], row["rehearsal"])
-    counts = row["studies"]["effect"]
-    words += f" {counts['passed']:,} of {counts['studies']:,} simulated studies of this size see the effect."
-    return words, ""
+    return as_text(CLAIMS.found_and_seen(row)), ""
 
 
 def lookup_answer(env, claim: str) -> tuple[str, str]:

@@ -19,7 +19,6 @@ from sense7.book.words import TEMPLATES, Edition
 from sense7.checkout import data_file
 from sense7.expected import BEYOND, ExpectedValue
 from sense7.files import read_json
-from sense7.record import format_number, format_value
 from sense7.taxonomy import SIMULATED_WORDS
 
 __all__ = ["setup"]
@@ -56,24 +55,7 @@ def compared(value: Mapping, truth: ExpectedValue) -> tuple[bool, str]:
 
 def values_table(edition: Edition, keys: Sequence[str]) -> nodes.raw:
     """Recorded values, one row each: name, value, n and method, and on simulated data what is expected."""
-    rows = []
-    for key in keys:
-        value = edition.values[key]
-        truth = edition.expected.get(key)
-        row = {"value": value, "truth": truth, "parts": False, "words": "-", "n": ""}
-        row["shown"] = format_value(value)
-        if (value["method"] or "").startswith(SIMULATED_WORDS):
-            row["shown"] += f" ({SIMULATED_WORDS})"
-        if key in edition.set_to_published:
-            row["shown"] += " (set to the published figure)"
-        if value["n"] is not None:
-            row["n"] = f"{value['n']:,}"
-        if truth:
-            row["expected"] = format_number(truth.value, value["unit"])
-        if truth and value["estimate"] is not None:
-            row["parts"], row["words"] = compared(value, truth)
-        rows.append(row)
-    return raw(_TABLES.values(rows, any(row["truth"] for row in rows)))
+    return raw(_TABLES.values(edition, keys, compared, SIMULATED_WORDS))
 
 
 class PutInDirective(SphinxDirective):
