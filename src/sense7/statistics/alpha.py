@@ -5,6 +5,7 @@ import pandas as pd
 
 from sense7.statistics.bootstrap import ParticipantBootstrap, Scale, sums_by_participant
 from sense7.statistics.estimates import Estimate, estimate_row
+from sense7.statistics.least_squares import cross_products
 from sense7.terminal import count_of
 
 SCALE = Scale(
@@ -13,9 +14,6 @@ SCALE = Scale(
     backward=lambda logs: -np.expm1(logs),
 )
 """Bonett's scale of alpha: its interval has no limit above one, and is less skewed (:func:`alpha_row`)."""
-
-MISSING = ("pairwise", "listwise")
-"""Rules for missing ratings."""
 
 
 def alpha_from_covariances(covariances: np.ndarray) -> np.ndarray:
@@ -52,16 +50,14 @@ def moments_by_participant(
     (['b'], [[2.0, 1.0], [0.0, 1.0], [0.0, 2.0], [2.0, 2.0]])
     """
     codes, people = pd.factorize(participants)
-    rated = np.isfinite(values).astype(float)
+    n = np.isfinite(values).astype(float)
     # Covariances do not change by centring, and sums of small numbers lose nothing.
-    centered = np.where(rated, values - 3, 0.0)
-    items = values.shape[1]
-    moments = np.zeros((len(people), 4, items, items))
-    for code, rows in pd.Series(codes).groupby(codes).indices.items():
-        n = rated[rows]
-        x = centered[rows]
-        moments[code] = [n.T @ n, x.T @ n, n.T @ x, x.T @ x]
-    return moments, people
+    x = np.where(n, values - 3, 0.0)
+    sums = []
+    for first, second in [(n, n), (x, n), (n, x), (x, x)]:
+        products = cross_products(first, second)
+        sums.append(sums_by_participant(products, codes, len(people)))
+    return np.stack(sums, axis=1), people
 
 
 def covariances_from_sums(sums: np.ndarray) -> np.ndarray:
@@ -192,8 +188,6 @@ def alpha_row(
     -----
     R: psych::alpha(use='pairwise')$total$raw_alpha, tests/reference/reference.R; equal to 1e-7.
     """
-    if missing not in MISSING:
-        raise ValueError(f"missing must be one of {', '.join(MISSING)}, not {missing!r}")
     used = ratings.loc[:, ratings.notna().any()]
     never_rated = ratings.columns.difference(used.columns, sort=False)
     if missing == "listwise":
@@ -242,8 +236,6 @@ def usable(ratings: pd.DataFrame, missing: str = "listwise") -> tuple[pd.DataFra
     >>> list(used), note
     (['a'], ' (never rated: c; does not vary: b)')
     """
-    if missing not in MISSING:
-        raise ValueError(f"missing must be {' or '.join(map(repr, MISSING))}, not {missing!r}")
     never_rated = list(ratings.columns[ratings.isna().all()])
     rated = ratings.drop(columns=never_rated)
     if missing == "listwise":
@@ -333,9 +325,8 @@ def average_correlation(covariances: np.ndarray) -> np.ndarray:
     0.5
     """
     correlations = correlations_from_covariances(covariances)
-    k = correlations.shape[-1]
-    diagonal = np.trace(correlations, axis1=-2, axis2=-1)
-    return (correlations.sum(axis=(-2, -1)) - diagonal) / (k * (k - 1))
+    first, second = np.triu_indices(correlations.shape[-1], 1)
+    return correlations[..., first, second].mean(axis=-1)
 
 
 def unexplained_variances(correlations: np.ndarray) -> np.ndarray:

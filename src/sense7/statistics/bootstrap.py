@@ -235,23 +235,13 @@ class ParticipantBootstrap:
                     f"A bootstrap wants {wanted} as {parameter}; got {described(value)}."
                 )
         if self.strata is not None:
-            self._require_one_stratum_of_each()
-
-    def _require_one_stratum_of_each(self) -> None:
-        """Refuse strata that do not give every participant one group."""
-        strata = pd.Series(self.strata, dtype=object)
-        units = count_of(len(self.participants), self.unit)
-        if len(strata) != len(self.participants) or strata.isna().any():
-            raise UserError(
-                f"A bootstrap wants the group of each of {units} as strata; got {len(strata):,}, or some are missing."
-            )
-        pairs = pd.DataFrame({"who": list(self.participants), "group": list(strata)})
-        in_several = int(pairs.drop_duplicates()["who"].duplicated().sum())
-        if in_several:
-            raise UserError(
-                f"A bootstrap wants one group of each {self.unit}; {count_of(in_several, self.unit)} of these "
-                "strata in several. Leave out strata to resample them without groups."
-            )
+            groups = pd.Series(self.strata, dtype=object).reset_index(drop=True)
+            is_complete = len(groups) == len(names) and groups.notna().all()
+            if not is_complete or groups.groupby(names.to_numpy()).nunique().max() > 1:
+                raise UserError(
+                    f"A bootstrap wants one group of each {self.unit} as strata, in the order of the {self.unit}s; "
+                    "some have none, or several. Leave out strata to resample them without groups."
+                )
 
     def codes(self, participants: pd.Series) -> np.ndarray:
         """Return the place of each row's participant in ``names``.

@@ -6,13 +6,11 @@ from math import factorial
 import numpy as np
 import pandas as pd
 
-from sense7.statistics.bootstrap import sums_by_participant
-
 NEGLIGIBLE = 1e-8
 """A sum of squares up to this is zero, up to rounding."""
 
 _RELATIVE = 1e-8
-"""An eigenvalue up to this, of cross products of columns of length one, is zero."""
+"""An eigenvalue up to this share of the largest, of cross products of columns of length one, is zero."""
 
 _IDENTIFIED = 1e-6
 """A coefficient is identified if it lies in the space of the other eigenvalues but for this."""
@@ -68,14 +66,11 @@ def least_squares(cross: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     Xy = np.where(present, Xy / length, 0.0)
 
     # Of predictors that depend on each other: coefficients of least norm.
-    eigenvalues, vectors = np.linalg.eigh(XX)
-    positive = eigenvalues > _RELATIVE
-    inverse_values = np.where(positive, 1 / np.where(positive, eigenvalues, 1.0), 0.0)
-    along_vectors = np.swapaxes(vectors, -1, -2) @ Xy[..., None]
-    b = (vectors @ (inverse_values[..., None] * along_vectors))[..., 0]
-    share_in_space = (vectors**2 * positive[..., None, :]).sum(axis=-1)
+    inverse = np.linalg.pinv(XX, rcond=_RELATIVE, hermitian=True)
+    b = (inverse @ Xy[..., None])[..., 0]
+    share_in_space = np.diagonal(inverse @ XX, axis1=-2, axis2=-1)
     identified = share_in_space > 1 - _IDENTIFIED
-    rank = positive.sum(axis=-1)
+    rank = np.rint(share_in_space.sum(axis=-1)).astype(int)
     residual = np.maximum(yy - (b * Xy).sum(axis=-1), 0.0)
     coefficients = np.where(identified, b / length, np.nan)
     return coefficients, residual, rank
@@ -108,10 +103,8 @@ def within(values: np.ndarray, groups: pd.Series) -> np.ndarray:
     >>> within(np.array([[1.0], [3.0], [7.0]]), pd.Series(["a", "a", "b"])).tolist()
     [[-1.0], [1.0], [0.0]]
     """
-    codes, names = pd.factorize(pd.Series(groups).to_numpy())
-    sums = sums_by_participant(values, codes, len(names))
-    means = sums / np.bincount(codes, minlength=len(names))[:, None]
-    return values - means[codes]
+    frame = pd.DataFrame(values)
+    return (frame - frame.groupby(groups.to_numpy(), sort=False).transform("mean")).to_numpy()
 
 
 ROUNDING = 1e-9

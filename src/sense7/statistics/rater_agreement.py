@@ -156,10 +156,9 @@ def icc_of_sums(sums: np.ndarray) -> np.ndarray:
     """
     m, n, squares_of_n, squares, total, squares_of_totals = np.moveaxis(sums, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean = total / n
-        squares_between = squares_of_totals - 2 * mean * total + mean**2 * n
-        squares_of_all = squares - 2 * mean * total + mean**2 * n
-        squares_within = squares_of_all - squares_between
+        squares_between = squares_of_totals - total**2 / n
+        squares_of_all = squares - total**2 / n
+        squares_within = squares - squares_of_totals
         n_0 = (n - squares_of_n / n) / (m - 1)
         B = squares_between / (m - 1)
         W = squares_within / (n - m)
