@@ -29,14 +29,13 @@ from sense7.book.notebooks import (
     tags_of,
 )
 from sense7.book.words import (
+    ROLES,
+    TEMPLATES,
     UNTESTED,
     Edition,
-    answer_in_words,
     banner,
     claim_in_words,
-    fact_in_words,
     key_and_part,
-    published_in_words,
     value_in_words,
 )
 from sense7.errors import BuildError
@@ -147,6 +146,10 @@ def as_markdown(text: str) -> str:
     return _INTERVAL.sub(r"[\1]", escaped)
 
 
+TEMPLATES.filters["markdown"] = as_markdown
+_PREFACE = TEMPLATES.get_template("preface.md")
+
+
 @dataclass
 class Prose:
     """The prose of one notebook, from its text to plain Markdown; a reason is given once."""
@@ -212,12 +215,9 @@ class Prose:
             if name == "value":
                 key, part = key_and_part(edition, text)
                 return as_markdown(value_in_words(edition, key, part, self.given_reasons))
-            if name == "published":
-                return as_markdown(published_in_words(edition, text))
-            if name == "answer":
-                return f"**{answer_in_words(edition, text)}**"
-            if name == "edition":
-                return as_markdown(fact_in_words(edition, text))
+            if name in ROLES:
+                words = as_markdown(ROLES[name](edition, text))
+                return f"**{words}**" if name == "answer" else words
             if name == "math":
                 return f"${text}$"
             if name == "term":
@@ -249,34 +249,14 @@ def title_of(notebook: TextNotebook) -> str:
 
 def _preface(book: Book, notebook: TextNotebook, data: str) -> str:
     """What a reader has to know first, in a block below the title; ``data`` is what the notebook reads."""
-    facts = book.edition.facts
     released = bool(notebook.released_alone)
     mixes_data = "\n## Rehearsal" in notebook.source
-    parts = [_markdown_of_html(banner(facts, released=released, mixes=mixes_data))]
-    if "data" in notebook.defaults and data not in DATA_SETS and not Path(data).is_absolute():
-        parts.append(f"**To run it**, lay the workbook {as_markdown(data)} beside it.")
-    if "data" in notebook.defaults:
-        parts.append(
-            '**To run it on other data**, set `data` in the first code cell, such as `data = "mine.xlsx"`, and run all '
-            "cells. Figures and tables then show those data; the sentences keep the numbers of the data above. "
-            "`sense7 build mine.xlsx` makes a whole book whose sentences follow the data."
-        )
-    else:
-        parts.append("**To run it again**, run all cells. It reads no workbook.")
-    texts = f"{book.online}notebooks/" if book.online else ""
-    text = f"[{notebook.path.name}]({texts}{notebook.path.name})"
-    where = f"a page of [{book.title}]({book.online or '../'}README.md)"
-    if facts["name"] != "synthetic":
-        where += f", edition {as_markdown(facts['name'])}"
-    parts.append(f"**Where it stands:** {where}. It is made from {text}: edits belong there.")
-    return "\n>\n".join(f"> {part}" for part in parts)
-
-
-def _markdown_of_html(words: str) -> str:
-    """A line of HTML as Markdown: what is strong stays so, all else is text."""
+    words = banner(book.edition.facts, released=released, mixes=mixes_data)
     marked = re.sub(r"</?strong>", "\0", words)
     text = html.unescape(re.sub(r"<[^<>]*>", "", marked))
-    return " ".join(as_markdown(text).replace("\0", "**").split())
+    words = " ".join(as_markdown(text).replace("\0", "**").split())
+    is_beside = data not in DATA_SETS and not Path(data).is_absolute()
+    return _PREFACE.render(book=book, notebook=notebook, banner=words, data=is_beside and data)
 
 
 # --- the notebook ------------------------------------------------------------------------------

@@ -180,6 +180,11 @@ def shown_row(row: Mapping) -> dict:
     return display
 
 
+def rehearsal_in_words(edition: Edition, claim: str) -> str:
+    """What was expected and found of simulated data for a claim, and how many simulated studies see the effect."""
+    return as_text(CLAIMS.found_and_seen(edition.claims[claim]))
+
+
 def slug(state: State) -> str:
     """Name of a state in classes and attributes of a page."""
     return state.name.lower().replace("_", "-")
@@ -277,6 +282,15 @@ def _excluded_value(claim: Mapping) -> float | None:
 def fact_in_words(edition: Edition, name: str) -> str:
     """A fact about an edition; KeyError if there is none of this name."""
     return str(edition.facts[name])
+
+
+ROLES = {
+    "published": published_in_words,
+    "edition": fact_in_words,
+    "answer": answer_in_words,
+    "rehearsed": rehearsal_in_words,
+}
+"""Role of a text -> the function that gives its words, of the edition and the role's content."""
 
 
 def banner(

@@ -19,9 +19,7 @@ A Sphinx extension with directives that read the folder of the edition:
   of simulated data the box gives the value expected by what was put in, the value found, and how many simulated studies
   meet the rule. The decision rule is folded below. A page on which no claim is judged says by ``claim`` what it asks;
   ``untested`` says why no released ratings bear on the question, which simulated data then follow.
-  In the place of sentences with a number that these data cannot give stands the reason, once;
-- ``{answer}`` is the first words of an answer, where the claim's rule answers the question of the page; ``{rehearsed}``
-  what was expected and found of simulated data.
+  In the place of sentences with a number that these data cannot give stands the reason, once.
 """
 
 import re
@@ -33,15 +31,13 @@ from docutils.parsers.rst import directives as options
 from sphinx.util.docutils import SphinxDirective
 
 from sense7.book.extensions import METADATA
-from sense7.book.extensions.values import TextRole, fold, looked_up, paragraph, raw
+from sense7.book.extensions.values import fold, looked_up, paragraph, raw
 from sense7.book.words import (
     CLAIMS,
     MARKS,
     NOT_AVAILABLE,
     UNTESTED,
     Edition,
-    answer_in_words,
-    as_text,
     shown_row,
     slug,
 )
@@ -233,31 +229,9 @@ def _part(name: str, content: nodes.paragraph) -> nodes.container:
     return nodes.container("", label, nodes.container("", content), classes=["sense7-finding-part"])
 
 
-def lookup_rehearsal(env, claim: str) -> tuple[str, str]:
-    """What was expected and found of simulated data for a claim, and how many simulated studies see the effect."""
-    row = looked_up(env, "ledger.json", "edition.json").claims[claim]
-    return as_text(CLAIMS.found_and_seen(row)), ""
-
-
-def lookup_answer(env, claim: str) -> tuple[str, str]:
-    """The first words of an answer: whether these data meet the rule of a claim."""
-    return answer_in_words(looked_up(env, "ledger.json", "edition.json"), claim), ""
-
-
-class AnswerRole(TextRole):
-    """The first words of an answer, strong."""
-
-    def run(self):
-        found, messages = super().run()
-        answers = [nodes.strong(text=node.astext(), support_smartquotes=False) for node in found]
-        return answers, messages
-
-
 def setup(app):
-    """Register the directives and the role with Sphinx."""
+    """Register the directives with Sphinx."""
     app.add_directive("ledger", LedgerDirective)
     app.add_directive("ledger-picture", LedgerPictureDirective)
     app.add_directive("finding", FindingDirective)
-    app.add_role("answer", AnswerRole(lookup_answer))
-    app.add_role("rehearsed", TextRole(lookup_rehearsal))
     return METADATA

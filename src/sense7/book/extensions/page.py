@@ -40,7 +40,7 @@ from sphinx.util.docutils import SphinxDirective
 import sense7
 from sense7.book.editions import DATA_PAGE
 from sense7.book.extensions import METADATA
-from sense7.book.extensions.tables import values_table
+from sense7.book.extensions.tables import rerun_and_values
 from sense7.book.extensions.values import edition_of, fold, looked_up, paragraph, raw
 from sense7.book.words import banner, describe, label
 from sense7.files import read_json
@@ -52,32 +52,20 @@ __all__ = ["setup"]
 
 def add_rerun(app, tree) -> None:
     """End a notebook's page with the command that runs it again, and with every value that it recorded, folded."""
-    page = app.env.docname
-    name = page.removeprefix("notebooks/")
-    if name == page:
+    name = app.env.docname.partition("notebooks/")[2]
+    if not name:
         return
     edition = looked_up(app.env, "edition.json", f"results/{name}.json")
     facts = edition.facts
-    section = nodes.section(
-        "", nodes.title("", "Rerun this page"), ids=["rerun-this-page"], names=["rerun this page"]
-    )
-    download = nodes.reference(
-        "", "this page as a notebook", refuri=f"../_sources/{page}.ipynb", internal=True
-    )
-    section += paragraph(
-        "All code, set-up included: ", download, ". In a checkout (elsewhere without .venv/bin/):"
-    )
     words = [".venv/bin/sense7", "run", name]
     if "data" in facts["made"]["notebooks"].get(name, ()):
         data = facts["file"] if facts["kind"] == "own" else facts["name"]
         words += ["-p", f"data={data}"]
     command = shlex.join(words)  # a file may be called anything
-    section += nodes.literal_block(command, command, language="text", classes=["sense7-rerun"])
-    keys = [key for key, value in edition.values.items() if value["notebook"] == name]
-    if keys:
-        summary = f"All values of this page ({len(keys):,})"
-        classes = "sense7-fold sense7-not-on-paper"
-        section += fold(summary, values_table(edition, keys), classes=classes)
+    section = nodes.section(
+        "", nodes.title("", "Rerun this page"), ids=["rerun-this-page"], names=["rerun this page"]
+    )
+    section += raw(rerun_and_values(edition, name, command))
     sections = list(tree.findall(nodes.section))
     further_analyses = [part for part in sections if MORE in part["ids"]]
     (further_analyses or sections)[0].append(section)

@@ -8,9 +8,8 @@ A Sphinx extension:
   ``data/reference.json``, which ``make reference`` writes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from sense7.book.extensions import METADATA
@@ -53,9 +52,10 @@ def compared(value: Mapping, truth: ExpectedValue) -> tuple[bool, str]:
     return differs, "; ".join(words)
 
 
-def values_table(edition: Edition, keys: Sequence[str]) -> nodes.raw:
-    """Recorded values, one row each: name, value, n and method, and on simulated data what is expected."""
-    return raw(_TABLES.values(edition, keys, compared, SIMULATED_WORDS))
+def rerun_and_values(edition: Edition, name: str, command: str) -> str:
+    """The command that runs a notebook again, and its recorded values, on simulated data with what is expected."""
+    keys = [key for key, value in edition.values.items() if value["notebook"] == name]
+    return _TABLES.rerun(edition, name, command, keys, compared, SIMULATED_WORDS)
 
 
 class PutInDirective(SphinxDirective):

@@ -5,14 +5,14 @@ A Sphinx extension, so that no number is typed into prose:
 - ``{value}`alpha_turn```: a recorded value with its interval; ``{value}`alpha_turn.estimate```, ``.n``, ``.count`` (a
   share as 8 of 18) or ``.expected`` (what the simulation should give) for a part of it; the reason if it has none;
 - ``{published}`alpha_turn```: the published figure of a claim, or the claim in words; with ``.source`` its source;
-- ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts ...).
+- ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts ...);
+- ``{answer}`` and ``{rehearsed}``: of a claim, the first words of an answer, and what was expected and found.
 
 A key that does not exist is a warning, and warnings end the build. All texts enter the page
 as text: nothing that a workbook holds is markup.
 """
 
 import html
-from collections.abc import Callable
 from pathlib import Path
 from pickle import HIGHEST_PROTOCOL, dump
 
@@ -22,13 +22,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
 from sense7.book.extensions import METADATA
-from sense7.book.words import (
-    Edition,
-    fact_in_words,
-    key_and_part,
-    published_in_words,
-    value_in_words,
-)
+from sense7.book.words import ROLES, Edition, key_and_part, value_in_words
 from sense7.record import called
 
 __all__ = ["setup"]
@@ -69,47 +63,42 @@ def depart_explained(writer, node: Explained) -> None:
 
 
 class TextRole(SphinxRole):
-    """A role that becomes plain text, which ``lookup`` gives of environment and text, with its long form, if any."""
-
-    def __init__(self, lookup: Callable):
-        self.lookup = lookup
+    """A role that becomes plain text; the first words of an answer are strong."""
 
     def run(self):
+        edition = looked_up(self.env, "ledger.json", "edition.json")
+        # Typographic quotes and dashes would change names that come from a workbook.
+        attributes = {"classes": [f"sense7-{self.name}"], "support_smartquotes": False}
         try:
-            words, explanation = self.lookup(self.env, self.text)
+            return [self.node(edition, attributes)], []
         except KeyError:
             words = f"{self.name}: the edition has no {self.text!r}"
             _LOGGER.warning(words, location=self.get_location())
             return [], []
-        # Typographic quotes and dashes would change names that come from a workbook.
-        attributes = {"classes": [f"sense7-{self.name}"], "support_smartquotes": False}
-        if not explanation:
-            return [nodes.inline(self.rawtext, words, **attributes)], []
-        return [Explained(self.rawtext, words, explanation=explanation, **attributes)], []
+
+    def node(self, edition: Edition, attributes: dict) -> nodes.Element:
+        """The words in a node of their own."""
+        words = ROLES[self.name](edition, self.text)
+        if self.name == "answer":
+            return nodes.strong(self.rawtext, words, support_smartquotes=False)
+        return nodes.inline(self.rawtext, words, **attributes)
 
 
-def lookup_published(env, text: str) -> tuple[str, str]:
-    """What was published of a claim."""
-    return published_in_words(looked_up(env, "ledger.json"), text), ""
+class ValueRole(TextRole):
+    """A recorded value, or a part of it; its note has n and method, for which a sentence has no room."""
 
-
-def lookup_fact(env, text: str) -> tuple[str, str]:
-    """A fact about the edition."""
-    return fact_in_words(looked_up(env, "edition.json"), text), ""
-
-
-def lookup_value(env, text: str) -> tuple[str, str]:
-    """A recorded value, or a part of it, as a sentence shows it; n and method, for which it has no room."""
-    edition = edition_of(env)
-    key, part = key_and_part(edition, text)
-    value = edition.values[key]
-    looked_up(env, f"results/{value['notebook']}.json")
-    given_reasons = env.temp_data.setdefault("sense7-reasons", set())  # of this page
-    words = value_in_words(edition, key, part, given_reasons)
-    how = [value["reason"]]
-    if value["estimate"] is not None:
-        how = [f"n = {value['n']:,}", value["method"]]
-    return words, "; ".join([*how, f"computed by {called(value)}"])
+    def node(self, edition: Edition, attributes: dict) -> nodes.Element:
+        """The words with their note."""
+        key, part = key_and_part(edition, self.text)
+        value = edition.values[key]
+        looked_up(self.env, f"results/{value['notebook']}.json")
+        given_reasons = self.env.temp_data.setdefault("sense7-reasons", set())  # of this page
+        words = value_in_words(edition, key, part, given_reasons)
+        how = [value["reason"]]
+        if value["estimate"] is not None:
+            how = [f"n = {value['n']:,}", value["method"]]
+        note = "; ".join([*how, f"computed by {called(value)}"])
+        return Explained(self.rawtext, words, explanation=note, **attributes)
 
 
 def paragraph(*parts: str | nodes.Node, **attributes) -> nodes.paragraph:
@@ -158,9 +147,9 @@ def setup(app):
         numbering.parallel_read_safe = True
     app.add_config_value("sense7_edition", "", "env", types=[str])
     app.add_config_value("sense7_frame", "", "env", types=[str])
-    app.add_role("value", TextRole(lookup_value))
-    app.add_role("published", TextRole(lookup_published))
-    app.add_role("edition", TextRole(lookup_fact))
+    app.add_role("value", ValueRole())
+    for name in ROLES:
+        app.add_role(name, TextRole())
     app.add_node(Explained, override=False, html=(visit_explained, depart_explained))
     app.connect("doctree-read", anchor_cells)
     app.connect("html-collect-pages", drop_absent_words)
