@@ -81,7 +81,7 @@ class Recorder:
         n: int | None,
         unit: str,
         method: str,
-        computed_by: ComputedBy | str,
+        computed_by: ComputedBy | str | None,
         low: float | None = None,
         high: float | None = None,
         reason: str = "",
@@ -118,25 +118,6 @@ class Recorder:
             no reason, only one limit is given, or a function is named that returned the value
             under another key or not at all.
         """
-        self._add(
-            key,
-            estimate,
-            n=n,
-            unit=unit,
-            method=method,
-            computed_by=computed_by,
-            low=low,
-            high=high,
-            reason=reason,
-        )
-        self._write()
-
-    def _write(self) -> None:
-        if self._writes:
-            write_json(self.path, list(self._values.values()))
-
-    def _add(self, key, estimate, *, n, unit, method, computed_by, low, high, reason) -> None:
-        """Check one value and take it up; it is not written yet."""
         estimate, low, high = (_plain(number, unit) for number in (estimate, low, high))
         cell = _running_cell()
         if key in self._values:
@@ -176,6 +157,8 @@ class Recorder:
             "notebook": self.notebook,
             "cell": cell,
         }
+        if self._writes:
+            write_json(self.path, list(self._values.values()))
 
     def table(self, table: pd.DataFrame) -> None:
         """Record every row of a table of estimates that has a key.
@@ -196,8 +179,7 @@ class Recorder:
         for row in table.to_dict("records"):
             if row.get("key"):
                 content = {name: row[name] for name in ("key", *COLUMNS)}
-                self._add(**content, computed_by=row.get("computed_by"))
-        self._write()  # once: the file is written whole each time
+                self.value(**content, computed_by=row.get("computed_by"))
 
 
 def _plain(number, unit: str):

@@ -315,22 +315,22 @@ def facts_of(inputs: Inputs, study: "Study", provenance: Provenance) -> dict:
     credit = ""
     if provenance.kind == "third-party" and provenance.source:
         credit = provenance.source.acknowledgement
+    notebooks, needs, released = {}, {}, {}
+    for name, job in sorted(inputs.jobs.items()):
+        notebooks[name] = {**job.notebook.defaults, **job.parameters}
+        notebooks[name].pop("results", None)
+        needs[name] = job.notebook.needs
+        if job.notebook.released_alone:
+            released[name] = job.notebook.released_alone
     how_made = {
         "parameters": inputs.parameters,
-        "notebooks": {},
-        "needs": {},
-        "released": {},
+        "notebooks": notebooks,
+        "needs": needs,
+        "released": released,
         "versions": versions(),
         "library": library_digest(),
         **commit_of(inputs.project.sources),
     }
-    for name, job in sorted(inputs.jobs.items()):
-        values = {**job.notebook.defaults, **job.parameters}
-        how_made["notebooks"][name] = {key: values[key] for key in values if key != "results"}
-        if job.notebook.needs:
-            how_made["needs"][name] = job.notebook.needs
-        if job.notebook.released_alone:
-            how_made["released"][name] = job.notebook.released_alone
     return {
         "format": FORMAT,
         **provenance.to_dict(),

@@ -1,6 +1,7 @@
 """What verbs share: options, tables, and how they end; see :mod:`sense7.cli`."""
 
 import contextlib
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, NoReturn
@@ -93,6 +94,13 @@ def building(purpose: str, *, pages: bool = True) -> Iterator[None]:
         fail(str(error), 1)
 
 
+def number_in_words(number: float) -> str:
+    """A count with separators, another number to three decimals; "" if there is none."""
+    if not isinstance(number, float):
+        return f"{number:,}"
+    return f"{number:z.3f}" if math.isfinite(number) else ""
+
+
 def print_table(
     title: str, heads: Iterable[str], rows: Iterable[Iterable], *, lined: bool = False
 ) -> None:
@@ -105,7 +113,7 @@ def print_table(
     for head in heads:
         table.add_column(head, overflow="fold")
     for row in rows:
-        texts = [cell if isinstance(cell, str) else f"{cell:,}" for cell in row]
+        texts = [cell if isinstance(cell, str) else number_in_words(cell) for cell in row]
         table.add_row(*(Text(plain_lines(text)) for text in texts))
     width = 160
     if sys.stdout.isatty():

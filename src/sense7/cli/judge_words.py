@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 import numpy as np
-import pandas as pd
 
-from sense7.cli.common import print_table
+from sense7.cli.common import number_in_words, print_table
 from sense7.judge.files import SKIPPED_WORD
 from sense7.judge.reply import NOT_ASKED
 from sense7.judge.scores.comparison import decided
@@ -21,13 +20,6 @@ _OF_RATINGS = ("accuracy", "within_one", "mean_absolute_error", "spearman", "qua
 _OF_JUDGES = (*AUTHORS_METRICS, "quadratic_kappa")
 
 
-def number_in_words(row: Mapping) -> str:
-    """An estimate to three decimals; "" if there is none."""
-    if not np.isfinite(row["estimate"]):
-        return ""
-    return f"{row['estimate']:z.3f}"
-
-
 def interval_in_words(row: Mapping) -> str:
     """The limits of an estimate; "" if there are none."""
     if not np.isfinite(row["low"]):
@@ -37,18 +29,15 @@ def interval_in_words(row: Mapping) -> str:
 
 def with_interval(row: Mapping, otherwise: str = "") -> str:
     """An estimate with its interval, or with what stands in the place of an interval."""
+    number = number_in_words(row["estimate"])
     interval = interval_in_words(row) or otherwise
     if not interval:
-        return number_in_words(row)
-    return f"{number_in_words(row)} ({interval})"
+        return number
+    return f"{number} ({interval})"
 
 
 def _titles(names: Iterable[str]) -> list[str]:
     return [MEASURED[name].title for name in names]
-
-
-def _numbers(table: pd.DataFrame, names: Iterable[str]) -> list[str]:
-    return [number_in_words(table.loc[name]) for name in names]
 
 
 def notes_of_files(report: Report) -> list[str]:
@@ -79,13 +68,13 @@ def print_evaluation(report: Evaluation) -> None:
     rows = []
     for file in report.files:
         n = file["metrics"].loc["accuracy", "n"]
-        rows.append([file["name"], n, *_numbers(file["metrics"], names)])
+        rows.append([file["name"], n, *file["metrics"].loc[[*names], "estimate"]])
     print_table("Files", ["file", "n", *_titles(names)], rows)
 
     rows = []
     spread = report.over_files["spread"]
     for name, row in report.over_files["mean"].iterrows():
-        numbers = [number_in_words(row), interval_in_words(row), number_in_words(spread.loc[name])]
+        numbers = [row["estimate"], interval_in_words(row), spread.loc[name, "estimate"]]
         rows.append([MEASURED[name].title, row["n"], *numbers, row["reason"]])
     interval = f"{report.settings['confidence']:.0%} interval"
     heads = ["metric", "n", "mean over files", interval, "sd over files", "note"]
@@ -93,7 +82,7 @@ def print_evaluation(report: Evaluation) -> None:
 
     stability = report.over_files["stability"].loc["same_label"]
     if len(report.files) > 1 and stability["n"]:
-        share = number_in_words(stability)
+        share = number_in_words(stability["estimate"])
         print(f"Share of {stability['n']:,} conversations that keep one label over files: {share}.")
     rows = []
     for rating, table in report.ratings.items():
@@ -160,7 +149,7 @@ def print_comparison(report: JudgesCompared) -> None:
     everyone = count_of(report.conversations, "conversation")
     rows = []
     for judge in report.judges:
-        numbers = [number_in_words(judge["coverage"]), *_numbers(judge["metrics"], _OF_JUDGES)]
+        numbers = [judge["coverage"]["estimate"], *judge["metrics"].loc[[*_OF_JUDGES], "estimate"]]
         rows.append([judge["name"], judge["runs"], judge["left_out"], *numbers])
     title = (
         f"{judges} on the same {report.shared:,} of {everyone} with ground truth: those for which every run of every "
@@ -172,7 +161,7 @@ def print_comparison(report: JudgesCompared) -> None:
     rows = []
     for metric in ("coverage", *_OF_JUDGES):
         for name, row in report.differences[metric].iterrows():
-            numbers = [number_in_words(row), interval_in_words(row)]
+            numbers = [row["estimate"], interval_in_words(row)]
             p_values = [p_in_words(row["p"]), p_in_words(row["p_holm"])]
             less_is_better = metric == "mean_absolute_error"
             outcome = row["reason"] or "not distinguished"

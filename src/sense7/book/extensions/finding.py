@@ -23,7 +23,6 @@ A Sphinx extension with directives that read the folder of the edition:
 """
 
 import re
-from collections import Counter
 from typing import ClassVar
 
 from docutils import nodes
@@ -50,12 +49,6 @@ __all__ = ["setup"]
 SHOWN_AT_ONCE = 1
 """Claims of a box that are not folded: the figure below is to be seen at once, on a phone, too."""
 
-_GROUPS = {
-    "figures": "Published figures: the value here as a multiple of the published value (line)",
-    "in-words": "Claims of an effect: the value here beside the value that the claim excludes (line)",
-    "others": "Without a value to draw",
-}
-
 
 class LedgerDirective(SphinxDirective):
     """The table of claims: about the paper, or about other works."""
@@ -64,16 +57,9 @@ class LedgerDirective(SphinxDirective):
     final_argument_whitespace = True
 
     def run(self):
-        title = "Every claim about SENSE-7, beside what these data give"
-        column = "These data"
         is_of_other_works = bool(self.arguments)
-        if is_of_other_works:
-            title = (
-                "Every claim about other works, compared with the numbers that the work released"
-            )
-            column = "Released numbers give"
         rows = _shown_rows(looked_up(self.env, "ledger.json", "edition.json"), is_of_other_works)
-        return [raw(CLAIMS.table(title, column, rows))]
+        return [raw(CLAIMS.table(rows, is_of_other_works))]
 
 
 def _shown_rows(edition: Edition, is_of_other_works: bool) -> list[dict]:
@@ -101,17 +87,7 @@ class LedgerPictureDirective(SphinxDirective):
             if verdicts:
                 row["elsewhere_words"] = f"{verdicts.count(elsewhere.SEEN)} of {len(verdicts)}"
             rows.append(row)
-        groups = []
-        for group, title in _GROUPS.items():
-            of_group = [row for row in rows if row["group"] == group]
-            if of_group:
-                groups.append((title, group, of_group))
-        counts = Counter(row["state"] for row in rows)
-        keys = []
-        for state in State:
-            if counts[state]:
-                keys.append((slug(state), MARKS[state], str(state), counts[state]))
-        return [raw(CLAIMS.picture(groups, keys))]
+        return [raw(CLAIMS.picture(rows, State, MARKS, slug))]
 
 
 class FindingDirective(SphinxDirective):

@@ -302,7 +302,7 @@ _LEFT_OUT = re.compile(
 def finish_page(app, page, template, context, doctree) -> None:
     """Say what data a page shows and how it was made, and load the scripts that it uses."""
     facts = edition_of(app).facts
-    released = page in {f"notebooks/{name}" for name in facts["made"].get("released", ())}
+    released = page.removeprefix("notebooks/") in facts["made"]["released"]
     # Without what pathto ends the address of the page itself with.
     dataset_page = context["pathto"](DATA_PAGE).removesuffix("#")
     body = context.get("body", "")
