@@ -1,8 +1,8 @@
 """Every page, opened from disk in a browser: light and dark, wide and on a phone; every letter of its figures is seen.
 
-Every page is compared with the rules of axe, in both themes; of its rows and entries of one make, the first. The first
-page of each of some kinds is looked at with all that stands around its text, and shown on a phone. All of all pages,
-with ``--long``.
+Every page is compared with the rules of axe, in both themes: of its rows and entries of one make, and of its texts of
+one coloring, the first. The first page of each of some kinds is looked at with all that stands around its text, and
+shown on a phone. All of all pages, with ``--long``.
 """
 
 import re
@@ -55,7 +55,8 @@ WIDER_THAN_THE_SCREEN = """() => {
     return root.scrollWidth > window.innerWidth ? `${root.scrollWidth} on ${window.innerWidth} px` : null;
 }"""
 
-MEASURE = """figures => figures.map(figure => {
+FIGURES = "article figure.sense7-figure:not(.sense7-specifications)"
+MEASURE = """figures => [...document.querySelectorAll(figures)].map(figure => {
     const shown = [...figure.querySelectorAll(":scope > svg")].filter(svg => svg.checkVisibility());
     const [svg] = shown, box = svg.getBoundingClientRect(), scale = box.width / svg.viewBox.baseVal.width;
     const texts = [...svg.querySelectorAll("text")].map(text => [text, text.getBoundingClientRect()]);
@@ -100,6 +101,27 @@ WITHOUT_MORE_OF_A_MAKE = """alike => {
 ALIKE = 2
 """How many of one make stay: even and odd ones may look different."""
 
+ONE_TEXT_OF_EACH_COLORING = """() => {
+    // Contrast is that of a text to what lies under it: it is measured where both are seen for the first time.
+    const looks = new Map(), grounds = new Map(), seen = new Set();
+    for (const node of document.querySelectorAll("body, body *")) {
+        const style = getComputedStyle(node), parent = node.parentElement;
+        const writes = [...node.childNodes].some(child => child.nodeType === Node.TEXT_NODE && child.data.trim());
+        looks.set(node, [style.color, style.fontSize, style.fontWeight, style.textDecorationLine, style.textShadow,
+            style.borderBottomWidth, writes].join());
+        const ground = [style.backgroundColor, style.backgroundImage, style.opacity, style.position, style.filter];
+        grounds.set(node, `${grounds.get(parent) ?? ""} > ${ground}`);
+        const coloring = [node.localName === "a", looks.get(node), looks.get(parent), grounds.get(node)].join(" | ");
+        const isFirst = (writes || node.matches("input, select, textarea")) && !seen.has(coloring);
+        node.toggleAttribute("data-first-of-coloring", isFirst);
+        if (isFirst) seen.add(coloring);
+    }
+    axe.configure({rules: [
+        {id: "color-contrast", selector: "[data-first-of-coloring]"},
+        {id: "link-in-text-block", selector: "a[href][data-first-of-coloring]"},
+    ]});
+}"""
+
 RUN_AXE = """async ([context, options]) => {
     for (const rule of axe._audit.rules) rule.enabled &&= ["serious", "critical"].includes(rule.impact);
     return (await axe.run(context, options)).violations;
@@ -117,11 +139,11 @@ def look_at(reader, file, closely, everything):
     """What is seen of a page, on both screens; what axe finds, by theme."""
     page = reader.open(file)
     seen = page.evaluate(CONTENT) | {"faults": {}, "too wide": {}, "figures": {}}
-    drawn = page.locator("article figure.sense7-figure:not(.sense7-specifications)")
-    for size in (WIDE, PHONE) if closely or drawn.count() else (WIDE,):
+    has_figures = page.evaluate("figures => document.querySelector(figures) !== null", FIGURES)
+    for size in (WIDE, PHONE) if closely or has_figures else (WIDE,):
         page.set_viewport_size(size)
         seen["too wide"][size["width"]] = page.evaluate(WIDER_THAN_THE_SCREEN)
-        seen["figures"][size["width"]] = drawn.evaluate_all(MEASURE)
+        seen["figures"][size["width"]] = page.evaluate(MEASURE, FIGURES)
     page.set_viewport_size(WIDE)
     page.evaluate(WITHOUT_WHAT_TAKES_MINUTES)
     if not everything:
@@ -134,6 +156,8 @@ def look_at(reader, file, closely, everything):
         context = {"include": [["html"]]}
     for theme in sorted(AXE_OPTIONS, key=lambda theme: theme != reader.theme):
         reader.use_theme(theme)
+        if not everything:
+            page.evaluate(ONE_TEXT_OF_EACH_COLORING)
         seen["faults"][theme] = page.evaluate(RUN_AXE, [context, AXE_OPTIONS[theme]])
     return seen | {"complaints": [text for text in reader.complaints if text not in THEME_SAYS]}
 
