@@ -10,19 +10,11 @@ from sense7.figures.estimates import (
     published_values,
     reliability_diagram,
 )
-from sense7.figures.figure import Download, Figure, range_of
+from sense7.figures.figure import Download, range_of
 from sense7.figures.flow import flow
 from sense7.figures.matrices import heat_map
 from sense7.figures.scatter import ratings_by_participant, score_pairs
-from sense7.figures.source import (
-    DEFINITIONS,
-    PUBLISHED,
-    RELEASED,
-    SIMULATED,
-    Source,
-    source_of,
-    source_of_origin,
-)
+from sense7.figures.source import DEFINITIONS, PUBLISHED, RELEASED, SIMULATED
 from sense7.figures.variants import specification_curve, specification_table
 from sense7.statistics.estimates import reversed_sign
 
@@ -32,8 +24,6 @@ __all__ = [
     "RELEASED",
     "SIMULATED",
     "Download",
-    "Figure",
-    "Source",
     "decided",
     "distributions",
     "flow",
@@ -49,8 +39,6 @@ __all__ = [
     "reliability_diagram",
     "reversed_sign",
     "score_pairs",
-    "source_of",
-    "source_of_origin",
     "specification_curve",
     "specification_table",
 ]

@@ -44,29 +44,26 @@ def level_distribution(
         As for :func:`sense7.figures.forest`.
     """
     words = dict(enumerate(LEVELS, 1))
-    answers = [level for level in words if level in counts]
     for answer, (text, _) in _WITHOUT_LEVEL.items():
         if answer in counts and counts[answer].any():
             words[answer] = text
-            answers.append(answer)
-    shares = counts[answers].div(counts[answers].sum(axis=1), axis=0).fillna(0)
+    counts_shown = counts[list(words)]
+    shares = counts_shown.div(counts_shown.sum(axis=1), axis=0).fillna(0)
+    left_ends = shares.cumsum(axis=1) - shares
 
     def draw(width: float):
         names = [wrapped(drawn(rating), 0.25 * width) for rating in counts.index]
         drawing, axes = new_axes(width, 0.7 + 0.34 * len(counts))
-        left_ends = np.zeros(len(counts))
-        for answer in answers:
+        for answer, text in words.items():
             look = {"edgecolor": INK, "linewidth": 0.6}
             if answer in _WITHOUT_LEVEL:
                 look |= {"facecolor": "none", "hatch": _WITHOUT_LEVEL[answer][1]}
             else:
                 look["facecolor"] = LEVEL_COLOURS[answer - 1]
-            lengths = 100 * shares[answer].to_numpy()
-            bars = np.flatnonzero(lengths)  # a bar without length would be drawn as a line
-            axes.barh(
-                bars, lengths[bars], left=left_ends[bars], height=0.72, label=words[answer], **look
-            )
-            left_ends += lengths
+            bars = np.flatnonzero(shares[answer])  # a bar without length would be drawn as a line
+            lengths = 100 * shares[answer].iloc[bars]
+            left = 100 * left_ends[answer].iloc[bars]
+            axes.barh(bars, lengths, left=left, height=0.72, label=text, **look)
         name_rows(axes, names)
         axes.set(xlim=(0, 100), xlabel="share of turns (%)")
         return drawing

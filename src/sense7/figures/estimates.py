@@ -26,7 +26,7 @@ from sense7.figures.figure import (
 )
 from sense7.figures.source import GRAY, INK, Shown, Sources
 from sense7.record import format_number
-from sense7.statistics.estimates import COLUMNS
+from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.tables import Sentence
 from sense7.taxonomy import LEVELS
 from sense7.terminal import plain
@@ -95,12 +95,9 @@ def published_values(values: Mapping[str, float], name: str, unit: str) -> pd.Da
     >>> published_values({"Affective": 0.703}, "dimension", "weighted kappa")["estimate"].tolist()
     [0.703]
     """
-    rows = {}
-    for row, value in values.items():
-        rows[row] = dict.fromkeys(COLUMNS)
-        rows[row].update(estimate=value, low=np.nan, high=np.nan, unit=unit)
-        rows[row].update(method="published", reason="published without an interval")
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(name)
+    about = {"unit": unit, "method": "published", "reason": "published without an interval"}
+    rows = {row: estimate_row(value, n=0, **about) for row, value in values.items()}
+    return estimate_table(rows, name).assign(n=None)
 
 
 def decided(row: Mapping, title: str, question: str) -> str:
@@ -376,15 +373,14 @@ def lines(
     across: str,
     caption: str,
     levels: Mapping[int, str] | None = None,
-    band: Mapping | None = None,
     source: Shown = None,
 ) -> Figure | Sentence:
-    """Estimates over a quantity, with their intervals: a line, color and mark for each series.
+    """Estimates over a whole number, with their intervals: a line, color and mark for each series.
 
     Parameters
     ----------
     tables : DataFrame, or mapping of series -> DataFrame or Series
-        Tables of estimates, or numbers without intervals, indexed by the quantity.
+        Tables of estimates, or numbers without intervals, indexed by the whole number.
     name, title, caption, source
         As for :func:`forest`.
     label, across : str
@@ -392,8 +388,6 @@ def lines(
         have a line at zero.
     levels : mapping of int -> str, optional
         Names of the levels on the axis across, where both axes are levels: a dashed line shows where they are equal.
-    band : mapping, optional
-        Row of a table of estimates across, drawn as a band of its interval.
 
     Returns
     -------
@@ -422,21 +416,14 @@ def lines(
         table = table[has_estimate(table)]
         if len(table):
             estimated[series] = table
-            ends = table if len(table) <= MOST_MARKS else table.iloc[[0, -1]]
-            texts.append(rows_in_words(series, ends))
+            texts.append(rows_in_words(series, table))
 
     def draw(width: float):
         everything = pd.concat(estimated)
         drawing, axes = new_axes(width, 3.3)
         if everything["unit"].str.contains("difference").any():
             axes.axhline(0, linewidth=0.9, color=INK)
-        if band is not None and np.isfinite(band["estimate"]):
-            low, high = np.where(
-                np.isfinite(band["low"]), [band["low"], band["high"]], band["estimate"]
-            )
-            axes.axvspan(low, high, color=INK, alpha=0.12, linewidth=0)
-            axes.axvline(band["estimate"], color=INK, alpha=0.6, linewidth=1.2)
-        spread = 0.12 * (len(estimated) > 1 and band is None)
+        spread = 0.12 * (len(estimated) > 1)
         offsets = np.linspace(-spread, spread, len(estimated))
         colors = Sources.of(source).colors(list(estimated))
         for index, (series, table) in enumerate(estimated.items()):
@@ -445,7 +432,7 @@ def lines(
                 table.index.to_numpy(dtype=float) + offsets[index],
                 numbers,
                 yerr=reach if reach.any() else None,
-                fmt=MARKS[index % len(MARKS)] if len(table) <= MOST_MARKS else "",
+                fmt=MARKS[index % len(MARKS)],
                 linestyle=("-", "--", ":", "-.")[index % 4],
                 color=colors[index],
                 capsize=2,
@@ -454,20 +441,15 @@ def lines(
             )
         axes.set_ylabel(wrapped(label, 2.6))
         axes.set_xlabel(wrapped(across, 0.7 * width))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         if levels:
             axes.axline((1, 1), slope=1, linestyle="--", linewidth=1, color=INK, zorder=1)
             axes.set_xticks(list(levels), list(levels.values()))
             axes.set_ylim(0.8, len(levels) + 0.2)
-        elif (everything.index.get_level_values(-1) % 1 == 0).all():
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         return drawing
 
     words = f"{label} over {across}. {'. '.join(texts)}."
     return _figure_of_estimates(draw, data, words, label, name, title, caption, source)
-
-
-MOST_MARKS = 20
-"""A line of more points has no marks, and its alt text says only its ends."""
 
 
 def reliability_diagram(

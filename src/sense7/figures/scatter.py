@@ -104,7 +104,7 @@ def score_pairs(
     name, title, caption, source
         As for :func:`sense7.figures.forest`.
     """
-    colors = Sources.of(source).of_all.colors
+    colors = Sources.of(source).source().colors
 
     def draw(width: float):
         columns = 1 if width < WIDE else len(panels)

@@ -76,62 +76,46 @@ def source_of(study: Study) -> Source:
     origin = study.provenance
     if origin is None:
         return Source(f"Data of {plain(study.name)}", "source-not-stated", _ORANGES)
-    return source_of_origin(origin.kind, origin.label, origin.file, is_verified=origin.verified)
-
-
-def source_of_origin(kind: str, label: str, file: str, *, is_verified: bool) -> Source:
-    """What data of a known origin are: its kind, label and file as a provenance has them.
-
-    Examples
-    --------
-    >>> source_of_origin("own", "", "mine.xlsx", is_verified=False).label
-    'Workbook mine.xlsx, not the SENSE-7 release'
-    """
-    if kind == "synthetic":
+    if origin.kind == "synthetic":
         return SIMULATED
-    if kind == "official" and is_verified:
+    if origin.kind == "official" and origin.verified:
         return Source("Real ratings: the official SENSE-7 workbook", "sense7", _ORANGES)
-    if kind == "official":
+    if origin.kind == "official":
         words = "Unverified copy of the SENSE-7 workbook, no reproduction"
         return Source(words, "unverified", _ORANGES)
-    if kind == "third-party":
-        return Source(f"Real ratings: {plain(label)}", "real", _ORANGES)
-    return Source(f"Workbook {plain(file)}, not the SENSE-7 release", OWN, _ORANGES)
+    if origin.kind == "third-party":
+        return Source(f"Real ratings: {plain(origin.label)}", "real", _ORANGES)
+    return Source(f"Workbook {plain(origin.file)}, not the SENSE-7 release", OWN, _ORANGES)
 
 
 @dataclass(frozen=True)
 class Sources:
-    """The sources of one figure: one for all that it draws, or one for each series or panel."""
+    """The sources of one figure by the name of the series or panel; that of all others has no name."""
 
-    of_all: Source
     by_name: Mapping[str, Source]
 
     @classmethod
     def of(cls, shown: Shown) -> "Sources":
         """The sources of what a figure was told of its data."""
-        if isinstance(shown, Mapping):
-            by_name = {name: _source(data) for name, data in shown.items()}
-            return cls(NOT_STATED, by_name)
-        return cls(_source(shown), {})
+        if not isinstance(shown, Mapping):
+            shown = {"": shown}
+        return cls({name: _source(data) for name, data in shown.items()})
 
     @property
     def is_simulated(self) -> bool:
         """Whether all data are simulated, but for published values beside them."""
-        drawn = set(self.by_name.values()) or {self.of_all}
-        return drawn - {PUBLISHED} == {SIMULATED}
+        return set(self.by_name.values()) - {PUBLISHED} == {SIMULATED}
 
     def source(self, *names: str) -> Source:
         """The source of a series, or of the panel that it stands in."""
-        for name in names:
+        for name in (*names, ""):
             if name in self.by_name:
                 return self.by_name[name]
-        return self.of_all
+        return NOT_STATED
 
     @property
     def label(self) -> str:
         """What stands inside the drawing; of several sources, with the first series that each one has."""
-        if not self.by_name:
-            return self.of_all.label
         name_of: dict[str, str] = {}
         for name, source in self.by_name.items():
             name_of.setdefault(source.label, plain(name))
@@ -142,8 +126,6 @@ class Sources:
     @property
     def word(self) -> str:
         """What the names of the figure's files end with."""
-        if not self.by_name:
-            return self.of_all.word
         words = dict.fromkeys(source.word for source in self.by_name.values())
         return "-and-".join(words)
 
@@ -174,7 +156,7 @@ class Sources:
 
 def main_color(shown: Shown) -> str:
     """The color of what a figure of one source draws first."""
-    return Sources.of(shown).of_all.colors[0]
+    return Sources.of(shown).source().colors[0]
 
 
 def _source(data: Study | Source | None) -> Source:

@@ -137,13 +137,10 @@ def specification_curve(
     reference, compared_with = _reference(headline, published)
     color = main_color(source)
 
-    agrees = agreement(table, name, published)
     title = f"All {len(estimated)} estimates in order: where do they lie?"
-    if reference is not None and len(agrees):
-        relation = "lies above"
-        if headline.is_published:
-            relation = "contains the published value,"
-        title = f"In {agrees.sum()} of {count_of(len(agrees), 'variant')} the interval {relation} {compared_with}"
+    agreement_of_variants = _agreement_in_words(table, name, published)
+    if agreement_of_variants:
+        title = agreement_of_variants.capitalize()
 
     def draw(width: float):
         drawing, axes = new_axes(width, 2.7)
@@ -277,6 +274,19 @@ def _reference(headline: Headline, published: float | None) -> tuple[float | Non
     return reference, format_number(float(reference), headline.unit)
 
 
+def _agreement_in_words(table: pd.DataFrame, name: str, published: float | None) -> str:
+    """In how many variants the interval agrees with the headline; "" if it is compared with nothing."""
+    headline = HEADLINES[name]
+    agrees = agreement(table, name, published)
+    _, compared_with = _reference(headline, published)
+    if agrees.empty or not compared_with:
+        return ""
+    relation = "lies above"
+    if headline.is_published:
+        relation = "contains the published value,"
+    return f"in {agrees.sum()} of {count_of(len(agrees), 'variant')} the interval {relation} {compared_with}"
+
+
 def _ends(estimates: pd.Series, headline: Headline) -> tuple[str, str]:
     """The lowest and the highest estimate, in words."""
     lowest = format_number(float(estimates.min()), headline.unit)
@@ -287,10 +297,8 @@ def _result(row: pd.Series, unit: str) -> str:
     """An estimate with interval and n in words, or why there is none."""
     if not np.isfinite(row["estimate"]):
         return f"no estimate: {row['reason']}"
-    value = {"estimate": row["estimate"], "unit": unit, "reason": row["reason"]}
-    if np.isfinite(row["low"]):
-        value |= {"low": row["low"], "high": row["high"]}
-    return f"{format_value(value)}, n = {row['n']:,}"
+    value = format_value({**row.dropna(), "unit": unit})
+    return f"{value}, n = {row['n']:,}"
 
 
 def specification_table(
@@ -313,23 +321,17 @@ def specification_table(
     rows = {}
     for name, table in tables.items():
         headline = HEADLINES[name]
-        row = {"main analysis": _result(table.iloc[0], headline.unit)}
-        rows[headline.title] = row
+        lowest = highest = ""
         estimates = table["estimate"].dropna()
-        if estimates.empty:
-            continue
-        row["lowest"], row["highest"] = _ends(estimates, headline)
-        agrees = agreement(table, name, published.get(name))
-        _, compared_with = _reference(headline, published.get(name))
-        relation = "above"
-        if headline.is_published:
-            relation = "contain the published"
-        row["intervals that agree"] = ""
-        if compared_with:
-            row["intervals that agree"] = (
-                f"{agrees.sum()} of {len(agrees)} {relation} {compared_with}"
-            )
-    frame = pd.DataFrame.from_dict(rows, orient="index").fillna("").rename_axis("headline")
+        if len(estimates):
+            lowest, highest = _ends(estimates, headline)
+        rows[headline.title] = {
+            "main analysis": _result(table.iloc[0], headline.unit),
+            "lowest": lowest,
+            "highest": highest,
+            "agreement": _agreement_in_words(table, name, published.get(name)),
+        }
+    frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("headline")
     return Table(
         frame,
         "Each result over all its analysis variants; intervals by resampled participants",

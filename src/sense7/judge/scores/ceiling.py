@@ -39,7 +39,6 @@ from sense7.study import Study
 
 __all__ = [
     "PUBLISHED",
-    "ceiling_curve",
     "content_share_bound",
     "content_share_itself",
     "judge_results",
@@ -66,23 +65,6 @@ def best_correlation(share: np.ndarray) -> np.ndarray:
 def content_share_needed(rho: np.ndarray) -> np.ndarray:
     """The smallest content share with which a judge that sees only the text could reach a Spearman correlation."""
     return (2 * np.sin(np.pi * np.maximum(rho, 0) / 6)) ** 2
-
-
-def ceiling_curve() -> pd.DataFrame:
-    """The ceiling of Spearman's correlation for content shares in steps of a hundredth.
-
-    Returns
-    -------
-    DataFrame
-        Indexed by content share (0..1), with the column *spearman*.
-
-    Examples
-    --------
-    >>> ceiling_curve().loc[[0, 0.3, 1], "spearman"].round(3).tolist()
-    [0.0, 0.53, 1.0]
-    """
-    share = pd.Index(np.arange(101) / 100, name="content share")
-    return pd.DataFrame({"spearman": best_correlation(share.to_numpy())}, index=share)
 
 
 @finding
