@@ -69,6 +69,9 @@ TESTS = $(BIN)/python -m pytest -q --dist loadfile --durations=10 --no-loadscope
 # One worker more than processors: a browser or a kernel that starts, or is waited for, leaves one idle.
 ONE_MORE = -n $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 1))
 
+# Each worker has a processor: more threads of linear algebra only wait for one another, as in a build.
+test: export OPENBLAS_NUM_THREADS := 1
+
 .PHONY: test
 test: ## every check: style, unit tests, doctests, notebooks, the built book; the time of each part, and at the end each red one
 	@trap 'exit 130' INT; red=; \
