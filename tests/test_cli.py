@@ -138,11 +138,6 @@ def test_what_can_not_be_done_is_refused_at_once(command, places, call, tmp_path
     assert list(tmp_path.iterdir()) == []
 
 
-def test_as_a_program_it_lists_its_verbs_and_ends_with_2():
-    assert run("--help").returncode == 0
-    refused(run("nonsense"), "'nonsense'")
-
-
 def test_simulate_writes_a_workbook_that_knows_it_is_synthetic(tmp_path, call):
     out = tmp_path / "mine.xlsx"
     done = call("simulate", "--out", out, "--seed", 3, *SMALL)

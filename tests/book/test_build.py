@@ -93,13 +93,6 @@ def test_an_edition_holds_its_judges_predictions_or_chosen_ones(built, edition, 
     assert "predictions" in inputs.jobs["01-a"].parts
 
 
-def test_an_edition_says_with_which_parameters_each_notebook_ran(edition):
-    made = json.loads((edition / "edition.json").read_text("utf-8"))["made"]
-    parameters = made["notebooks"]["01-a"]
-    assert parameters.keys() == {"data", "seed", "predictions"}
-    assert parameters["seed"] == 7
-
-
 DATA = ROOT / "data"
 
 

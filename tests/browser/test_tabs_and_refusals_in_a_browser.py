@@ -64,11 +64,13 @@ def context(browser):
 
 
 def begin(page):
+    page.bring_to_front()  # a browser draws a tab behind another once a second, and clicks wait for that
     page.locator("#code").fill("P01")
     page.locator("button.main").click()
 
 
 def rate(page, number, level):
+    page.bring_to_front()
     page.locator("fieldset").nth(number).locator(".levels input").nth(level).check()
 
 
@@ -166,10 +168,12 @@ def test_what_was_removed_for_good_comes_back_from_no_other_tab(context, page_fi
     to_the_end(first)
     if action == "Back":
         to_the_end(second)
+    first.bring_to_front()
     first.get_by_role("button", name="Remove my answers").click()
     first.get_by_role("button", name="Remove for good").click()
     assert first.evaluate(KEPT) is None
     expect(second.locator(".other-tab")).not_to_be_empty()  # says so, however late it hears of it
+    second.bring_to_front()
     if action == "Back":
         second.get_by_role("button", name="Back").click()
     elif action == "answer":

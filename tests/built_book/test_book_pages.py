@@ -114,13 +114,6 @@ def announced(page):
     return text(page.select_one(".bd-header-announcement"))
 
 
-def test_a_page_of_released_ratings_says_that_they_are_real(synthetic):
-    """The banner of the edition would call them simulated."""
-    pages = [synthetic.page(f"notebooks/{name}") for name in synthetic.facts["made"]["released"]]
-    (banner,) = set(map(announced, pages))
-    assert banner
-
-
 def test_every_page_has_its_banner_and_says_how_it_was_made(edition):
     """Pages of released ratings have a banner of their own; the first page leads to the front page."""
     facts = edition.facts

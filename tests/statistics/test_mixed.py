@@ -59,13 +59,3 @@ def test_no_ratios_near_the_fit_are_likelier():
     for step in 1e-3 * np.vstack([np.eye(3), -np.eye(3)]):
         moved = np.maximum(log_ratio + step, 0)
         assert (restricted_likelihood(sums, weights, moved).deviance >= lowest - 1e-10).all()
-
-
-def test_without_noise_the_participants_vary_as_their_means_do():
-    who, what = np.repeat(np.arange(8), 6), np.tile([0, 0, 1, 1, 2, 2], 8)
-    means = np.random.default_rng(1).normal(size=8)
-    units = map(pd.Series, (who, what, np.arange(len(who))))
-    sums = nested_sums(means[who] + what, np.eye(3)[what], *units)
-    fit = fit_nested(sums, np.ones((1, 8)))
-    np.testing.assert_allclose(fit.variances[0], [means.var(ddof=1), 0, 0, 0], rtol=2e-3)
-    np.testing.assert_allclose(fit.coefficients[0], means.mean() + np.arange(3))

@@ -34,12 +34,6 @@ def invoked(*arguments, code=0):
     return done
 
 
-def test_a_dry_run_says_what_it_would_take_and_sends_nothing(server, command, tmp_path):
-    said = invoked(*command(4), "--runs", 10, "--dry-run", "--price-in", 2.5, "--price-out", 10)
-    naming.check(said.stdout, "40 (4 conversations, runs: 10)", "1.25")
-    assert (server.asked, (tmp_path / "out").exists()) == ([], False)
-
-
 def test_a_run_without_a_usable_reply_ends_with_1_and_says_so_in_its_last_line(server, command):
     server.script = lambda asked: Answered(text="\x1b]0;title\x07 [bold]no\nscore")
     err = invoked(*command(3), code=1).stderr
