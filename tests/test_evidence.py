@@ -26,7 +26,7 @@ LEVEL = 0.05
 """Largest share of studies without an effect that meet a directional rule, as the head of data/claims.yml says."""
 
 SLOWEST = {"11-words", "17-robustness", "13-baselines", "12-judge"}
-"""Notebooks that take half the time of all; those that no other needs, or that need each other alone."""
+"""Notebooks that take half the time of all."""
 
 
 @pytest.fixture(scope="module")

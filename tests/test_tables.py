@@ -139,8 +139,6 @@ def test_a_run_starts_without_the_values_of_the_last_and_leaves_no_empty_file(re
     recorder.value("alpha", 1, **HOW)
     again = Recorder("01-example", tmp_path)
     assert not (tmp_path / "01-example.json").exists()
-    with naming.refused("01-example", tmp_path / "01-example.json"):
-        read_values(tmp_path, "01-example")
     again.value("beta", 1, **HOW)
     assert [value["key"] for value in stored(tmp_path)] == ["beta"]
 

@@ -20,11 +20,10 @@ import os
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from functools import cache
-from graphlib import TopologicalSorter
 from pathlib import Path
 
 import numpy as np
@@ -88,17 +87,6 @@ def reads_a_workbook(notebook: TextNotebook) -> bool:
     return "data" in notebook.defaults and set(notebook.stored) <= same_in_every_study
 
 
-def in_order(names: Iterable[str], known: Mapping[str, TextNotebook]) -> tuple[str, ...]:
-    """Notebooks with those that they need, each after what it needs."""
-    graph: dict[str, tuple[str, ...]] = {}
-    waiting = list(names)
-    while waiting:
-        if (name := waiting.pop()) not in graph:
-            graph[name] = known[name].needs
-            waiting += known[name].needs
-    return tuple(TopologicalSorter({name: graph[name] for name in sorted(graph)}).static_order())
-
-
 def worlds_of(claims: Sequence[Claim], known: Mapping[str, TextNotebook]) -> list[World]:
     """Default parameters for all notebooks, the same for claims, and the other worlds that claims name."""
 
@@ -112,13 +100,11 @@ def worlds_of(claims: Sequence[Claim], known: Mapping[str, TextNotebook]) -> lis
             name,
             judge_changes=changes.pop("judge", {}),
             changes=changes,
-            notebooks=in_order(keys, known),
+            notebooks=tuple(sorted(keys)),
             keys=keys,
         )
 
-    every = in_order(
-        (name for name, notebook in known.items() if reads_a_workbook(notebook)), known
-    )
+    every = tuple(name for name, notebook in known.items() if reads_a_workbook(notebook))
     judged: dict[str, list[Claim]] = {}
     for claim in claims:
         for name in other_worlds(claim):
@@ -199,10 +185,10 @@ def run_notebooks(
                         break
         finally:
             del sense7.load
-        return {
-            notebook.name: list(read_values(results, notebook.name).values())
-            for notebook in notebooks
-        }
+        recorded = {notebook.name: [] for notebook in notebooks}
+        for value in read_values(results).values():
+            recorded[value["notebook"]].append(value)
+        return recorded
 
 
 def one_study(world: World, number: int, draws: int) -> dict[str, list[dict]]:
@@ -259,20 +245,14 @@ def run(worlds: Sequence[World], kept: Kept) -> None:
         done = {name: kept.read(world, name) for name in world.notebooks}
         for number in range(world.studies):
             if missing := tuple(name for name in world.notebooks if number not in done[name]):
-                needed = in_order(missing, known_notebooks())
-                tasks.append((replace(world, notebooks=needed), number, set(missing)))
+                tasks.append((replace(world, notebooks=missing), number))
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        waiting = {pool.submit(one_study, *task[:2], kept.draws): task for task in tasks}
+        waiting = {pool.submit(one_study, *task, kept.draws): task for task in tasks}
         try:
             for future in tqdm(
                 as_completed(waiting), total=len(tasks), disable=None, unit=" studies"
             ):
-                world, number, new = waiting[future]
-                kept.add(
-                    world,
-                    number,
-                    {name: values for name, values in future.result().items() if name in new},
-                )
+                kept.add(*waiting[future], future.result())
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
@@ -312,7 +292,7 @@ def expected_values(world: World, kept: Kept) -> dict:
 def judge_keys(world: World, known: Mapping[str, TextNotebook], kept: Kept) -> set[str]:
     """Values that depend on the simulated judge: they are others, or absent, where the first study has none."""
     asking = [name for name in world.notebooks if "predictions" in known[name].defaults]
-    notebooks = [known[name] for name in in_order(asking, known)]
+    notebooks = [known[name] for name in asking]
     alone = run_notebooks(notebooks, world, 0, kept.draws, judged=False)
     without = {value["key"]: value["estimate"] for values in alone.values() for value in values}
     with_judge = {

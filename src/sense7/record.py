@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sense7.errors import UserError
 from sense7.files import read_json, write_whole
 
 if TYPE_CHECKING:  # pages are made from recorded values without it
@@ -207,39 +206,21 @@ def _running_cell() -> int | None:
     return len(shell.history_manager.input_hist_raw) - 1
 
 
-def read_values(folder: str | Path, *notebooks: str) -> dict[str, dict]:
+def read_values(folder: str | Path) -> dict[str, dict]:
     """Read the values that notebooks recorded in a folder: a dictionary by key.
 
     Parameters
     ----------
     folder : path
         Where notebooks recorded.
-    notebooks : str
-        Names of those to read, such as ``03-reliability``; all that are there without any.
 
     Raises
     ------
-    UserError
-        If a notebook that is named recorded nothing there.
     ValueError
         If two notebooks recorded the same key.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> read_values(tempfile.mkdtemp(), "03-reliability")
-    Traceback (most recent call last):
-    sense7.errors.UserError: 03-reliability recorded no value here yet ...
     """
-    folder = Path(folder)
-    paths = [folder / f"{name}.json" for name in notebooks] or sorted(folder.glob("*.json"))
     values: dict[str, dict] = {}
-    for path in paths:
-        if notebooks and not path.exists():
-            raise UserError(
-                f"{path.stem} recorded no value here yet ({path}). Run that notebook first; a notebook of the "
-                "book names it under `needs` in its metadata."
-            )
+    for path in sorted(Path(folder).glob("*.json")):
         for value in read_json(path):
             if value["key"] in values:
                 raise ValueError(

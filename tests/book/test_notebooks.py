@@ -64,15 +64,15 @@ def test_a_page_of_released_ratings_that_names_none_is_refused(checkout):
     with naming.refused("01-a.md: ", "released: [", "felt_heard"):
         plan(checkout.root, {}, "")
     text = path.read_text("utf-8")
-    path.write_text(text.replace("needs: []", "needs: []\n  released: [felt_heard]"), "utf-8")
+    path.write_text(text.replace("stored: []", "stored: []\n  released: [felt_heard]"), "utf-8")
     shutil.copytree(ROOT / "data" / "real", checkout.root / "data" / "real")
     assert list(plan(checkout.root, {}, "")) == ["01-a"]
 
 
 def test_a_page_may_rest_on_every_released_table(checkout):
     path = checkout.notebook("01-a")
-    released = f"needs: []\n  released: [{', '.join(RELEASED)}]"
-    path.write_text(path.read_text("utf-8").replace("needs: []", released), "utf-8")
+    released = f"stored: []\n  released: [{', '.join(RELEASED)}]"
+    path.write_text(path.read_text("utf-8").replace("stored: []", released), "utf-8")
     assert load_notebook(path).released == tuple(RELEASED)
 
 

@@ -66,10 +66,10 @@ def changed(before, after):
 
 @pytest.fixture
 def chain(runner):
-    """03-c needs 02-b, which needs 01-a; 04-d stands alone and has a parameter more."""
+    """Four notebooks; 04-d has a parameter more, and reads no data."""
     runner.checkout.notebook("01-a", "1")
-    runner.checkout.notebook("02-b", "1", needs=["01-a"])
-    runner.checkout.notebook("03-c", "1", needs=["02-b"])
+    runner.checkout.notebook("02-b", "1")
+    runner.checkout.notebook("03-c", "1")
     runner.checkout.notebook("04-d", "1", parameters="draws = 100\nseed = 1")
     return runner
 
@@ -80,8 +80,8 @@ def test_a_digest_changes_with_code_parameters_data_and_packages(chain, monkeypa
     assert changed(before, chain.plan(draws=200)) == ["04-d"]
     assert changed(before, chain.plan(seed=2)) == ["01-a", "02-b", "03-c", "04-d"]
     assert changed(before, chain.plan(workbook="1" * 64)) == ["01-a", "02-b", "03-c"]
-    chain.checkout.notebook("02-b", "2", needs=["01-a"])
-    assert changed(before, chain.plan()) == ["02-b", "03-c"]
+    chain.checkout.notebook("02-b", "2")
+    assert changed(before, chain.plan()) == ["02-b"]
     monkeypatch.setitem(FIXED, "OMP_NUM_THREADS", "2")
     assert changed(before, chain.plan()) == sorted(before)
 
@@ -114,10 +114,10 @@ LIBRARY = {
     ("name", "notebooks"),
     [
         ("findings/turns.py", ["01-a"]),
-        ("findings/words.py", ["02-b", "03-c"]),
+        ("findings/words.py", ["02-b"]),
         ("parts/other.py", ["01-a"]),
-        ("parts/reading.py", ["01-a", "02-b", "03-c"]),
-        ("parts/table.csv", ["01-a", "02-b", "03-c"]),
+        ("parts/reading.py", ["01-a", "02-b"]),
+        ("parts/table.csv", ["01-a", "02-b"]),
         ("parts/new.py", []),
     ],
 )
@@ -127,7 +127,6 @@ def test_an_edit_concerns_notebooks_that_import_it(chain, tmp_path, monkeypatch,
         (package / module).parent.mkdir(parents=True, exist_ok=True)
         (package / f"{module}.py").write_text(text, "utf-8")
     monkeypatch.setattr(run, "Library", lambda: Library(package))
-    # 03-c needs 02-b.
     for notebook, finding in (("01-a", "turns"), ("02-b", "words")):
         chain.checkout.notebook(notebook, "import sense7 as s7", f"s7.{finding}.f(s7.load(data))")
     before = chain.plan()
@@ -135,7 +134,7 @@ def test_an_edit_concerns_notebooks_that_import_it(chain, tmp_path, monkeypatch,
     assert changed(before, chain.plan()) == notebooks
 
 
-def test_in_order_side_by_side_and_only_once(runner):
+def test_side_by_side_and_only_once(runner):
     """One walk through the life of a cache, since every kernel takes its seconds to start."""
     # Each waits for a file that the other one writes: neither ends unless both run at the same time.
     meet = (
@@ -145,16 +144,13 @@ def test_in_order_side_by_side_and_only_once(runner):
     checkout = runner.checkout
     checkout.notebook("01-a", recording("01-a", "a", before=meet.format("one", "two")))
     checkout.notebook("02-b", recording("02-b", "b", before=meet.format("two", "one")))
-    reading = "import json, pathlib\nread = json.loads((pathlib.Path(results) / '01-a.json').read_text())[0]\n"
-    checkout.notebook(
-        "03-c", recording("03-c", "c", 'read["estimate"]', reading), needs=["01-a", "02-b"]
-    )
+    checkout.notebook("03-c", recording("03-c", "c"))
     assert sorted(runner.run(seed=5)) == ["01-a", "02-b", "03-c"]
     assert runner.estimate("03-c") == 5
     assert runner.run(seed=5) == []
     assert runner.said == []
     assert runner.estimate("03-c") == 5
-    checkout.notebook("03-c", recording("03-c", "d"), needs=["01-a"])
+    checkout.notebook("03-c", recording("03-c", "d"))
     assert runner.run(seed=5) == ["03-c"]
     naming.check(runner.said[0], "03-c: ", "page")
     assert len(list((checkout.root / "cache").iterdir())) == 4

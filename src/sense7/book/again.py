@@ -35,7 +35,7 @@ class Rerun:
 def rerun(
     project: Project, notebook: str, parameters: Mapping, *, out: str | Path | None = None
 ) -> Rerun:
-    """Execute a copy of one notebook with a user's parameters, after those whose values it reads, with the same.
+    """Execute a copy of one notebook with a user's parameters.
 
     The copy is ``out``, or NAME.executed.ipynb in the working directory; its values lie beside it in STEM.results. A
     copy that was edited, and a folder that holds anything else, are kept, and refused.

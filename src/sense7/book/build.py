@@ -315,17 +315,15 @@ def facts_of(inputs: Inputs, study: "Study", provenance: Provenance) -> dict:
     credit = ""
     if provenance.kind == "third-party" and provenance.source:
         credit = provenance.source.acknowledgement
-    notebooks, needs, released = {}, {}, {}
+    notebooks, released = {}, {}
     for name, job in sorted(inputs.jobs.items()):
         notebooks[name] = {**job.notebook.defaults, **job.parameters}
         notebooks[name].pop("results", None)
-        needs[name] = job.notebook.needs
         if job.notebook.released_alone:
             released[name] = job.notebook.released_alone
     how_made = {
         "parameters": inputs.parameters,
         "notebooks": notebooks,
-        "needs": needs,
         "released": released,
         "versions": versions(),
         "library": library_digest(),

@@ -35,7 +35,7 @@ PROVIDERS = {"github.com": "github", "gitlab.com": "gitlab", "bitbucket.org": "b
 class Inputs:
     """The sources of an edition: checkout, workbook, the user's parameters and folder of predictions, and notebooks.
 
-    ``only`` names the notebooks that are executed, and their needs are executed as well; without any, all are.
+    ``only`` names the notebooks that are executed; without any, all are.
     """
 
     project: Project

@@ -54,7 +54,6 @@ class TextNotebook:
     source: str = field(repr=False)
     code: str = field(repr=False)
     defaults: dict
-    needs: tuple[str, ...] = ()
     stored: tuple[str, ...] = ()
     released: tuple[str, ...] = ()
 
@@ -78,13 +77,6 @@ def find_notebooks(root: Path) -> list[TextNotebook]:
         raise UserError(
             f"{root / 'notebooks'}: there is no notebook here. Run this from a checkout."
         )
-    names = {notebook.name for notebook in notebooks}
-    for notebook in notebooks:
-        for needed in notebook.needs:
-            if needed not in names:
-                raise UserError(
-                    f"{notebook.path}: needs {needed!r}, which is no notebook. Fix its metadata."
-                )
     return notebooks
 
 
@@ -106,10 +98,10 @@ def load_notebook(path: Path) -> TextNotebook:
         raise UserError(
             f"{path}: its head has no block `{DECLARED}:`, which says what the page rests on: without it, real ratings "
             "could be called simulated. A program that saved the notebook may have left it out. Put it back (git diff "
-            f"shows it); in a notebook of your own, at least: {DECLARED}: {{needs: []}}"
+            f"shows it); in a notebook of your own, at least: {DECLARED}: {{stored: []}}"
         )
     settings = dict(declared)
-    lists = {name: settings.pop(name, None) or [] for name in ("needs", "stored", "released")}
+    lists = {name: settings.pop(name, None) or [] for name in ("stored", "released")}
     unfit = {**settings}
     for key, names in lists.items():
         is_list = isinstance(names, list) and all(isinstance(name, str) for name in names)
@@ -117,7 +109,7 @@ def load_notebook(path: Path) -> TextNotebook:
             unfit[key] = names
     if unfit:
         raise UserError(
-            f"{path}: {DECLARED}: in the notebook's metadata: not expected: {unfit}. It takes needs, stored and "
+            f"{path}: {DECLARED}: in the notebook's metadata: not expected: {unfit}. It takes stored and "
             f"released, each a list of names; released of {', '.join(RELEASED)}. Fix it. If a program saved the text "
             f"from {path.stem}.ipynb, bring it back (git checkout {path.name}), and make the change there."
         )

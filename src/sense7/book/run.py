@@ -1,4 +1,4 @@
-"""Execution of notebooks by papermill in an executor: each after those that it needs, and only where something changed.
+"""Execution of notebooks by papermill in an executor: the longest first, and only where something changed.
 
 The digest of all that a notebook's result depends on is the name of its place in the cache, which several editions
 share. A finished notebook is moved there in one step, so that an interrupted build loses none. Prose is no part of the
@@ -14,9 +14,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
-from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from sense7.book.code import Library, digest_files, environment_of, library_digest, versions
@@ -104,31 +103,18 @@ def plan(
     judged: Sequence[Path] = (),
     only: Sequence[str] = (),
 ) -> dict[str, Job]:
-    """Plan the execution of all notebooks, or of some with those that they need; ``workbook`` is a digest."""
+    """Plan the execution of all notebooks, or of ``only`` some; ``workbook`` is a digest."""
     library = Library()
-    by_name = {notebook.name: notebook for notebook in find_notebooks(root)}
-    needs = {}
-    defaults = {}
-    waiting = list(only or by_name)
-    while waiting:
-        name = waiting.pop()
-        if name not in needs:
-            needs[name] = by_name[name].needs
-            defaults |= by_name[name].defaults
-            waiting += needs[name]
-    problems = unfit_parameters({**dict.fromkeys(SET_BY_BUILD, ""), **defaults}, parameters)
+    notebooks = [notebook for notebook in find_notebooks(root) if not only or notebook.name in only]
+    accepted = dict.fromkeys(SET_BY_BUILD, "")
+    for notebook in notebooks:
+        accepted |= notebook.defaults
+    problems = unfit_parameters(accepted, parameters)
     if problems:
         raise UserError(f"parameters refused. {'; '.join(problems)}.")
-    try:
-        order = list(TopologicalSorter(needs).static_order())
-    except CycleError as error:
-        raise UserError(
-            f"notebooks need each other in a circle: {' -> '.join(error.args[1])}."
-        ) from None
     packages = digest_of_values([environment_of(root), sys.version, versions(), FIXED])
     jobs: dict[str, Job] = {}
-    for name in order:
-        notebook = by_name[name]
+    for notebook in notebooks:
         modules = library.modules_of(notebook)
         reads_released = verified_digest.__module__ in modules
         if reads_released and "data" not in notebook.defaults and not notebook.released:
@@ -138,10 +124,10 @@ def plan(
                 f"simulated. Name them there: {DECLARED}: {{released: [{', '.join(RELEASED)}]}}, of these the ones "
                 "that it reads."
             )
-        accepted = {key: parameters[key] for key in parameters if key in notebook.defaults}
+        own = {key: parameters[key] for key in parameters if key in notebook.defaults}
         parts = {
-            "page": digest_of_values([name, notebook.code]),
-            "parameters": digest_of_values(accepted),
+            "page": digest_of_values([notebook.name, notebook.code]),
+            "parameters": digest_of_values(own),
             "packages": packages,
         }
         if "data" in notebook.defaults:
@@ -154,9 +140,7 @@ def plan(
             parts[RELEASED[table].file] = verified_digest(table)
         for module in modules:
             parts[f"module {module}"] = library.digest(module)
-        for needed in notebook.needs:
-            parts[needed] = jobs[needed].digest
-        jobs[name] = Job(notebook, accepted, parts)
+        jobs[notebook.name] = Job(notebook, own, parts)
     return jobs
 
 
@@ -214,7 +198,7 @@ def in_threads(
         yield Execution(executor, workers, kernels)
     finally:
         kernels.kill()
-        executor.shutdown()
+        executor.shutdown(cancel_futures=True)
 
 
 @contextlib.contextmanager
@@ -282,41 +266,33 @@ def execute_notebooks(
             waiting[name] = last.get("seconds", FIRST_GUESS.get(name, 5.0))
             say(f"{name}: to be executed, {why_again(job, last.get('parts'))}")
     unchanged = len(jobs) - len(waiting)
-    # A notebook is as urgent as the longest way from its start to the end of the last that needs it.
-    urgency: dict[str, float] = {}
-    for name in reversed(waiting):
-        durations = [urgency[other] for other in urgency if name in jobs[other].notebook.needs]
-        urgency[name] = waiting[name] + max(durations, default=0)
     if waiting:
-        seconds = max(*urgency.values(), sum(waiting.values()) / execution.workers)
+        seconds = max(*waiting.values(), sum(waiting.values()) / execution.workers)
         say(f"{unchanged} of {len(jobs)} notebooks unchanged; about {seconds:.0f} s left")
-    unfinished = sorted(waiting, key=urgency.get, reverse=True)
-    running: dict[Future, str] = {}
+    futures = {}
+    for name in sorted(waiting, key=waiting.get, reverse=True):  # the longest first
+        result = jobs[name].place(cache)
+        arguments = [jobs[name], edition.absolute(), result.absolute(), failed.absolute()]
+        if execution.kernels:
+            arguments.append(execution.kernels)
+        futures[execution.executor.submit(execute, *arguments)] = name
     executed: list[str] = []
     failure = None
-    while unfinished and (running or not failure):
-        for name in unfinished:
-            is_ready = name not in running.values() and not {*unfinished} & {
-                *jobs[name].notebook.needs
-            }
-            if is_ready and not failure and len(running) < execution.workers:
-                result = jobs[name].place(cache)
-                arguments = [jobs[name], edition.absolute(), result.absolute(), failed.absolute()]
-                if execution.kernels:
-                    arguments.append(execution.kernels)
-                running[execution.executor.submit(execute, *arguments)] = name
-        for future in wait(running, return_when=FIRST_COMPLETED).done:
-            name = running.pop(future)
-            try:
-                future.result()
-            except BuildError as error:
-                failure = failure or error
-                say(f"{name} failed: {error}")
-                continue
-            take_result(jobs[name], jobs[name].place(cache), edition)
-            unfinished.remove(name)
-            executed.append(name)
-            say(f"{name}: executed ({len(executed)} of {len(waiting)})")
+    for future in as_completed(futures):
+        name = futures[future]
+        try:
+            future.result()
+        except CancelledError:
+            continue
+        except BuildError as error:
+            failure = failure or error
+            say(f"{name} failed: {error}")
+            for other in futures:
+                other.cancel()  # no further one begins
+            continue
+        take_result(jobs[name], jobs[name].place(cache), edition)
+        executed.append(name)
+        say(f"{name}: executed ({len(executed)} of {len(waiting)})")
     if failure:
         raise failure
     return executed
@@ -381,7 +357,7 @@ def execute(
         logging.NullHandler()
     )  # its exceptions say what matters
     with scratch_folder(result.parent) as scratch, tempfile.TemporaryDirectory() as sockets:
-        folder = stage(edition, job.notebook.needs, scratch / "stage")
+        folder = stage(edition, scratch / "stage")
         finished = scratch / "finished"
         finished.mkdir()
         source = scratch / "given.ipynb"
@@ -419,7 +395,7 @@ def execute(
         finally:
             ensure_event_loop().close()  # nbclient makes one for every thread, and leaves it open
         values = folder.parent / "results" / f"{name}.json"
-        recorded = read_values(values.parent, name) if values.exists() else {}
+        recorded = read_values(values.parent) if values.exists() else {}
         node = read_json(done)
         leave_out_unfit(node["cells"], recorded, judged="predictions" in job.parameters)
         for cell in node["cells"]:
@@ -454,8 +430,8 @@ def failed_cell(cell: Mapping, error: Mapping) -> str:
     return f"code cell {count}, which begins with {first_line!r}, raised {error['ename']}: {error['evalue']}"
 
 
-def stage(edition: Path, needs: Sequence[str], folder: Path) -> Path:
-    """Lay out a folder in which a notebook runs, with the data and the values of the notebooks that it needs."""
+def stage(edition: Path, folder: Path) -> Path:
+    """Lay out a folder in which a notebook runs, with the data."""
     for name in ("notebooks", "results"):
         (folder / name).mkdir(parents=True)
     for name in ("data", "predictions"):
@@ -464,6 +440,4 @@ def stage(edition: Path, needs: Sequence[str], folder: Path) -> Path:
                 (folder / name).symlink_to(edition / name, target_is_directory=True)
             except OSError:  # Windows reserves links for administrators
                 shutil.copytree(edition / name, folder / name)
-    for name in needs:
-        shutil.copyfile(edition / "results" / f"{name}.json", folder / "results" / f"{name}.json")
     return folder / "notebooks"

@@ -88,11 +88,10 @@ class Edition:
             }
 
     def set_on(self, page: str) -> list[str]:
-        """Such values on a notebook's page: those that it records, and those of the notebooks that it needs."""
+        """Such values that a notebook's page records."""
         name = page.removeprefix("notebooks/")
-        recorders = {name, *self.facts["made"]["needs"].get(name, ())}
         keys = sorted(self.set_to_published)
-        return [key for key in keys if self.values[key]["notebook"] in recorders]
+        return [key for key in keys if self.values[key]["notebook"] == name]
 
 
 # --- recorded values ----------------------------------------------------------------------

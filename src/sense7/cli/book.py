@@ -170,7 +170,7 @@ def run(
         from sense7.judge.scores.judges import ABSENT, HOW_TO_MAKE_THEM
 
         executed = rerun(find_project(), notebook, assignments(parameter or []), out=out)
-    values = read_values(executed.results, executed.name).values()
+    values = read_values(executed.results).values()
     if not quiet:
         cells = []
         for value in values:

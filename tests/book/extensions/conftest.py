@@ -69,7 +69,7 @@ def page(tmp_path_factory):
         for folder in (edition / "results", edition / "notebooks", edition / "data"):
             folder.mkdir(parents=True)
         (book / "notebooks").mkdir(parents=True)
-        made = {key: {} for key in ("needs", "released", "versions")} | {
+        made = {key: {} for key in ("released", "versions")} | {
             "library": "",
             "commit": "",
         }
