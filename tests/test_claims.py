@@ -11,7 +11,7 @@ from helpers import naming
 from helpers.judged import table_of
 from helpers.studies import write_study
 from sense7 import claims
-from sense7.book.words import banner
+from sense7.book.words import banner, summaries
 from sense7.expected import (
     PUT_IN_COUNTS,
     ExpectedValue,
@@ -264,7 +264,7 @@ def test_the_summary_counts_free_values_and_names_those_that_were_set():
         simulated(recorded(0.9, 0.8, 0.94, key="other"), other_share, ExpectedValue(0.93)),
         simulated({}),
     ]
-    naming.check(claims.summarize(rows), "3 of 4", "Of the 2", ", 1 ", ": 1")
+    naming.check(summaries(rows)["verdicts"], "3 of 4", "Of the 2", ", 1 ", ": 1")
 
 
 # "Reproduced" is for the authors' workbook alone
@@ -299,7 +299,7 @@ def test_every_expected_value_near_a_published_one_is_named_as_set(all_claims):
     stored = json.loads((DATA / "truth.json").read_text("utf-8"))["values"]
     near = set()
     for claim in all_claims.values():
-        entry = stored.get(claim.truth or claim.key)
+        entry = stored.get(claim.key)
         if entry and claim.value is not None:
             distance = abs(entry["value"] - claim.value)
             near |= {claim.key} if distance <= 0.05 * abs(claim.value) else set()

@@ -21,7 +21,6 @@ from sense7.expected import PUT_IN_COUNTS, ExpectedValue, is_set_to_published
 from sense7.files import parse_yaml, read_json, reason
 from sense7.record import format_number
 from sense7.statistics.order import rounded
-from sense7.terminal import count_of
 
 __all__ = [
     "Claim",
@@ -30,9 +29,6 @@ __all__ = [
     "apply_rule",
     "load_claims",
     "make_ledger",
-    "summarize",
-    "summarize_other_works",
-    "summarize_rehearsal",
 ]
 
 PAPER = "SENSE-7"
@@ -59,18 +55,6 @@ class State(StrEnum):
     UNRELEASED = "in no release"
     CONTRADICTION = "published figures contradict each other"
     CONSISTENT = "published figures fit each other"
-
-
-_COUNTED = {
-    State.MET: "{} met by {}",
-    State.NOT_MET: "{} not met by {}",
-    State.REHEARSED: "{} rehearsed on {}",
-    State.WAITING: "{} that need the official workbook",
-    State.UNDECIDED: "{} that can't be decided by {}",
-    State.NO_RULE: "{} that no rule can decide",
-    State.UNRELEASED: "{} that rest on what is in no release",
-}
-"""State -> how many claims are in it, as a part of a line. Checks of published figures have a sentence of their own."""
 
 
 _ABOUT_A_FIGURE = ("within", "at_most", "above")
@@ -140,7 +124,6 @@ class Claim:
     key: str | None
     short: str | None = None
     of: str = PAPER
-    truth: str | None = None
     compare: dict | None = None
     no_effect: dict | None = None
     also_simulated: list[dict] | None = None
@@ -281,7 +264,7 @@ def make_ledger(
         state, why = _state(claim, values, provenance, rests_on or {})
         rehearsal = None
         if state is State.REHEARSED:
-            rehearsal = _rehearsal(claim, value, (expected or {}).get(claim.truth or claim.key))
+            rehearsal = _rehearsal(claim, value, (expected or {}).get(claim.key))
         rows.append(
             Row(
                 claim=claim,
@@ -439,86 +422,3 @@ def apply_rule(claim: Claim, values: Mapping[str, Mapping]) -> tuple[bool | None
     if rule == "flag" and not passed:
         return False, value.get("reason") or ""
     return passed, ""
-
-
-def summarize(rows: Sequence[Row]) -> str:
-    """How many claims about SENSE-7 are in each state, and what the rehearsal found.
-
-    Claims about other works are compared with their own released numbers, see :func:`summarize_other_works`.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-        The ledger.
-
-    Examples
-    --------
-    >>> summarize([])
-    'Ledger: no claims'
-    """
-    rows = [row for row in rows if not row.claim.release]
-    claims = [row for row in rows if row.claim.kind != CHECK]
-    data = "these data"
-    if any(row.rehearsal for row in claims):
-        data = "simulated data"
-    sentences = [f"Ledger: {_tally(claims, data)}"]
-    contradictions = sum(row.state == State.CONTRADICTION for row in rows)
-    if contradictions:
-        sentences.append(f"Published figures that contradict each other: {contradictions}")
-    rehearsal = summarize_rehearsal(rows)
-    if rehearsal:
-        sentences.append(rehearsal)
-    return ". ".join(sentences)
-
-
-def summarize_rehearsal(rows: Sequence[Row]) -> str:
-    """How many simulated values lie where they are expected, and how many were set; "" of other data.
-
-    Examples
-    --------
-    >>> summarize_rehearsal([])
-    ''
-    """
-    rehearsals = [row.rehearsal for row in rows if row.rehearsal]
-    free = []
-    for rehearsal in rehearsals:
-        if not rehearsal["is_set"] and rehearsal["is_inside"] is not None:
-            free.append(rehearsal["is_inside"])
-    sentences = []
-    if free:
-        sentences.append(
-            f"Of the {len(free)} simulated values that no published figure fixed, {sum(free)} have the expected value "
-            "in their interval"
-        )
-    fixed = sum(rehearsal["is_set"] for rehearsal in rehearsals)
-    if fixed:
-        sentences.append(
-            f"Simulated values set to published figures, whose agreement shows nothing: {fixed}"
-        )
-    return ". ".join(sentences)
-
-
-def summarize_other_works(rows: Sequence[Row]) -> str:
-    """One line on the claims about other works, each compared with the numbers that this work released.
-
-    Examples
-    --------
-    >>> summarize_other_works([])
-    'Other works, from the numbers that they released: no claims'
-    """
-    rows = [row for row in rows if row.claim.release]
-    tally = _tally(rows, "released numbers")
-    return f"Other works, from the numbers that they released: {tally}"
-
-
-def _tally(rows: Sequence[Row], data: str) -> str:
-    """How many claims are in each state, as one line."""
-    counts = Counter(row.state for row in rows)
-    parts = []
-    for state, words in _COUNTED.items():
-        number = str(counts[state])
-        if not parts:
-            number += f" of {count_of(len(rows), 'claim')}"
-        if counts[state]:
-            parts.append(words.format(number, data))
-    return ", ".join(parts) or "no claims"

@@ -4,7 +4,6 @@ import html
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -21,11 +20,6 @@ NO_MATH = "mathjax_ignore tex2jax_ignore"
 
 _BREAKS = re.compile("[\t\r\n]")
 _CLAUSE_END = re.compile(r"[.:;](?=\s|$)")
-
-
-def _style(name: str) -> str:
-    """A style sheet that lies beside this module, on one line."""
-    return "".join(Path(__file__).with_name(name).read_text("utf-8").splitlines())
 
 
 def caption_output(caption: str) -> dict:
@@ -116,11 +110,6 @@ def _escaped(cell: object) -> str:
     return html.escape(_BREAKS.sub(" ", str(cell)), quote=False)
 
 
-# What makes the switch work stands beside it, so that it works in a notebook outside the book as well. Inputs are
-# hidden from sight only: a keyboard and a screen reader need them. On paper all variants stand below each other.
-_SWITCH_STYLE = _style("switch.css")
-
-
 class Variants:
     """Results of one analysis done in several ways, all of them computed; a reader switches between them.
 
@@ -167,7 +156,7 @@ class Variants:
             )
             checked = ""
         legend = f"<legend>Show: {html.escape(self.label)}</legend>"
-        return f'<style>{_SWITCH_STYLE}</style><fieldset class="sense7-switch">{legend}{"".join(parts)}</fieldset>'
+        return f'<fieldset class="sense7-switch">{legend}{"".join(parts)}</fieldset>'
 
     def notebook_outputs(self) -> list[dict]:
         """What a notebook shows outside the book: each variant below its name."""

@@ -71,10 +71,8 @@ def rerun(
             shown |= {name: place for name, place in places.items() if name in shown}
             repository = declared_configuration(project.sources)["repository"]
             copies = derive_all(project.sources, inputs.folder, repository, {chosen.name: shown})
-            texts = {}
-            for file in (inputs.folder / "results").glob("*.json"):
-                texts[results / file.name] = file.read_text("utf-8")
-            texts[out] = copies[chosen.name]
+            values = (inputs.folder / "results" / f"{chosen.name}.json").read_text("utf-8")
+            texts = {results / f"{chosen.name}.json": values, out: copies[chosen.name]}
             for place, text in texts.items():
                 with replacing(place, own=True) as whole:
                     whole.write_text(text, "utf-8", newline="\n")

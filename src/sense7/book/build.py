@@ -32,8 +32,7 @@ from sense7.book.inputs import (
     declared_configuration,
     resolve_inputs,
 )
-from sense7.book.kernels import start_fork_server
-from sense7.book.run import FORKS, Execution, execute_notebooks, in_threads, on_cluster
+from sense7.book.run import Execution, execute_notebooks, in_threads, on_cluster
 from sense7.checkout import commit_of, find_checkout, why_commit_unknown
 from sense7.errors import BuildError, UserError
 from sense7.files import (
@@ -94,8 +93,6 @@ def build_edition(
     config = configuration(inputs.project.sources)
     ahead = inputs.path, inputs.name
     try:
-        if FORKS and not scheduler and not inputs.cache.exists():  # all notebooks will be executed
-            start_fork_server(ahead)
         # What cannot be used is refused before anything is written. Meanwhile other processes import what they need.
         execution = in_threads(inputs.jobs, inputs.cache, workers, ahead)
         if scheduler:
@@ -234,7 +231,7 @@ def compute(
     The copy of a notebook that failed is kept in the folder ``failed``.
     """
     from sense7.book.ledger import write_ledger
-    from sense7.claims import summarize, summarize_other_works, summarize_rehearsal
+    from sense7.book.words import summaries
     from sense7.published_ids import write_published_ids
 
     study = contents.study
@@ -254,9 +251,7 @@ def compute(
     rows = write_ledger(
         root, edition, contents.claims, provenance, contents.simulated_judge, inputs.jobs
     )
-    facts["verdicts"] = summarize(rows)
-    facts["rehearsal"] = summarize_rehearsal(rows)
-    facts["verdicts_of_other_works"] = summarize_other_works(rows)
+    facts |= summaries(rows)
     write_json(edition / "edition.json", facts)
     return executed, facts
 

@@ -42,7 +42,10 @@ PUBLISHED = ("html", "results", "ledger.json", "edition.json")
 
 def read_facts(edition: Path) -> dict:
     """Read the facts of an edition in edition.json; refused if it is damaged or of another version."""
-    require_whole(edition)
+    damaged = damage(edition)
+    if damaged:
+        repair = build_command(edition.name)
+        raise UserError(f"{edition}: damaged ({shown(damaged)}). Repair it: {repair}")
     path = edition / "edition.json"
     facts = read_json(path)
     version = facts.get("format")
@@ -219,11 +222,7 @@ def digest_of_source(source: str) -> str:
 
 def set_aside(edition: Path, say: Callable[[str], object]) -> None:
     """Keep an edition in which somebody changed or added a file, before it is replaced."""
-    listed = read_manifest(edition).get("files", {})
-    changed = []
-    for path, digest in _contents(edition).items():
-        if listed.get(path) != digest:
-            changed.append(path)
+    changed = [path for path, what in differences(edition).items() if what != "is missing"]
     if changed:
         kept = unused_path(edition.parent.parent / "kept" / edition.name)
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -233,29 +232,28 @@ def set_aside(edition: Path, say: Callable[[str], object]) -> None:
 
 def damage(edition: Path) -> list[str]:
     """What of an edition differs from its manifest: files that changed or are missing, and recorded values too many."""
-    manifest = read_manifest(edition)
-    if not manifest:
+    if not read_manifest(edition):
         return [f"{MANIFEST} is missing or can't be read"]
-    listed, present = manifest["files"], _contents(edition)
     damaged = []
-    for path, digest in listed.items():
-        if path not in present:
-            damaged.append(f"{path} is missing")
-        elif present[path] != digest:
-            damaged.append(f"{path} changed")
-    # Others may lie beside an edition's pages; recorded values would be read.
-    for path in present.keys() - listed.keys():
-        if path.startswith("results/"):
-            damaged.append(f"{path} was added")
+    for path, what in differences(edition).items():
+        # Others may lie beside an edition's pages; recorded values would be read.
+        if what != "was added" or path.startswith("results/"):
+            damaged.append(f"{path} {what}")
     return damaged
 
 
-def require_whole(edition: Path) -> None:
-    """Refuse an edition whose files are not those of its manifest, naming what differs."""
-    damaged = damage(edition)
-    if damaged:
-        repair = build_command(edition.name)
-        raise UserError(f"{edition}: damaged ({shown(damaged)}). Repair it: {repair}")
+def differences(edition: Path) -> dict[str, str]:
+    """Path of a file that differs from the manifest -> what became of it."""
+    listed, present = read_manifest(edition).get("files", {}), _contents(edition)
+    changes = {}
+    for path in listed | present:
+        if path not in present:
+            changes[path] = "is missing"
+        elif path not in listed:
+            changes[path] = "was added"
+        elif present[path] != listed[path]:
+            changes[path] = "changed"
+    return changes
 
 
 def shown(damaged: Sequence[str]) -> str:

@@ -124,10 +124,10 @@ def plan(
                 f"simulated. Name them there: {DECLARED}: {{released: [{', '.join(RELEASED)}]}}, of these the ones "
                 "that it reads."
             )
-        own = {key: parameters[key] for key in parameters if key in notebook.defaults}
+        settings = {key: parameters[key] for key in parameters if key in notebook.defaults}
         parts = {
             "page": digest_of_values([notebook.name, notebook.code]),
-            "parameters": digest_of_values(own),
+            "parameters": digest_of_values(settings),
             "packages": packages,
         }
         if "data" in notebook.defaults:
@@ -140,7 +140,7 @@ def plan(
             parts[RELEASED[table].file] = verified_digest(table)
         for module in modules:
             parts[f"module {module}"] = library.digest(module)
-        jobs[notebook.name] = Job(notebook, own, parts)
+        jobs[notebook.name] = Job(notebook, settings, parts)
     return jobs
 
 

@@ -5,19 +5,20 @@ All markup stands in templates, into which every text enters as text.
 
 import html
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader
 
 from sense7.book.editions import DATA_PAGE
-from sense7.claims import CHECK, PAPER, State
+from sense7.claims import CHECK, PAPER, Row, State
 from sense7.expected import FILE as EXPECTED
 from sense7.expected import ExpectedValue, is_set_to_published
 from sense7.files import read_json
 from sense7.record import format_number, format_value, read_values
 from sense7.sources.released import RELEASED
 from sense7.taxonomy import SIMULATED_WORDS
+from sense7.terminal import count_of
 
 NOT_AVAILABLE = "not available here"
 """Said of a value whose reason the page has given before."""
@@ -59,9 +60,11 @@ def _sentence(text: str | None) -> str:
 
 TEMPLATES = Environment(loader=PackageLoader("sense7.book", "extensions"), autoescape=True)
 TEMPLATES.filters.update(number=format_number, value=format_value, sentence=_sentence, repr=repr)
+TEMPLATES.globals["count_of"] = count_of
 TEMPLATES.tests["of_simulated_judge"] = is_of_simulated_judge
 CLAIMS = TEMPLATES.get_template("claims.html").module
 _PROVENANCE = TEMPLATES.get_template("provenance.html").module
+_SUMMARIES = TEMPLATES.get_template("summaries.html").module
 
 
 class Edition:
@@ -192,6 +195,12 @@ def slug(state: State) -> str:
 def as_text(markup: str) -> str:
     """What a template gave, as plain text."""
     return html.unescape(str(markup)).strip()
+
+
+def summaries(rows: Sequence[Row]) -> dict[str, str]:
+    """How many claims of a ledger are in each state, and what the rehearsal found: fact of an edition -> one line."""
+    names = ("verdicts", "rehearsal", "verdicts_of_other_works")
+    return {name: as_text(getattr(_SUMMARIES, name)(rows)) for name in names}
 
 
 def claim_in_words(row: Mapping) -> dict[str, str]:
