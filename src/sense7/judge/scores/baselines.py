@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold
-from sklearn.preprocessing import KernelCenterer, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
 from sense7.errors import UserError
 from sense7.files import require_as_written
@@ -69,7 +68,7 @@ _Scores = tuple[np.ndarray, np.ndarray]
 """Scores of all conversations, and what each would be predicted without any feature."""
 
 _DIGITS = 12  # to which scores are rounded, so that equal ones are equal and halves are halves
-_MOST_SOLVED = 20_000  # rows: memory grows with their square; beyond, scikit-learn iterates
+_TOLERANCE = 1e-10  # of the iteration that solves a regression on words
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,10 +259,7 @@ class _Data:
                 features = sparse.csr_matrix((features.shape[0], 1))
             if scaled:
                 features = StandardScaler().fit(features[train]).transform(features)
-            products = None  # of scalar products of rows
-            if sparse.issparse(features) and len(self.truth) <= _MOST_SOLVED:
-                products = (features @ features.T).toarray()
-            predicted = partial(_ridge, features, self.truth, products)
+            predicted = partial(_ridge, features, self.truth)
             people = self.people[train]
             folds = GroupKFold(min(INNER_FOLDS, len(np.unique(people)))).split(train, groups=people)
             squares = []
@@ -325,26 +321,14 @@ class _Data:
         return score, np.zeros(len(score))
 
 
-def _ridge(
-    features, truth: np.ndarray, products, train: np.ndarray, new: np.ndarray, alphas
-) -> np.ndarray:
+def _ridge(features, truth: np.ndarray, train: np.ndarray, new: np.ndarray, alphas) -> np.ndarray:
     """Predictions of ridge regressions with an intercept: (penalties, new rows)."""
-    if products is None:
-        # One feature; or memory would grow with the square of the rows, and scikit-learn iterates.
-        solver = "sparse_cg" if sparse.issparse(features) else "cholesky"
-        predicted = []
-        for alpha in alphas:
-            fit = Ridge(alpha, solver=solver, tol=1e-10).fit(features[train], truth[train])
-            predicted.append(fit.predict(features[new]))
-        return np.stack(predicted)
-    level = truth[train].mean()
-    centerer = KernelCenterer()
-    within = centerer.fit_transform(products[np.ix_(train, train)])
-    across = centerer.transform(products[np.ix_(new, train)])
+    learned_from = features[train]
+    asked_for = features[new]
     predicted = []
     for alpha in alphas:
-        fit = KernelRidge(alpha=alpha, kernel="precomputed").fit(within, truth[train] - level)
-        predicted.append(fit.predict(across) + level)
+        fit = Ridge(alpha, tol=_TOLERANCE).fit(learned_from, truth[train])
+        predicted.append(fit.predict(asked_for))
     return np.stack(predicted)
 
 
