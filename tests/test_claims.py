@@ -24,8 +24,6 @@ from sense7.loading import load
 from sense7.sources import SOURCES, Provenance
 from sense7.sources.provenance import write_record
 from sense7.sources.released import RELEASED
-from sense7.taxonomy import SYNTHETIC_SHEET
-from sense7.workbook.xlsx import Sheet
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 CLAIMS = DATA / "claims.yml"
@@ -285,11 +283,6 @@ def test_only_the_authors_own_workbook_reproduces(record, minimal_sheets, tmp_pa
     shown = banner(facts | {"fetched": known.fetched, "credit": "", "file": path.name})
     assert ("Official SENSE-7 workbook" in shown) is known.verified
     assert known.verified is (not record)
-    # What a workbook says of itself outweighs its record.
-    marked = Sheet(SYNTHETIC_SHEET, ["key", "value"], [["seed", "1"]])
-    write_study(minimal_sheets(further=[marked]), path)
-    write_record(path, replace(Provenance.of(path), **fetched))
-    assert load(path).provenance.kind == "synthetic"
 
 
 # Published and expected figures, and what is simulated, are called so

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from helpers import naming
+from helpers.checkout import environment_of
 from helpers.interrupting import Ended, require_full
 from sense7.book.editions import FORMAT, write_manifest
 from sense7.record import Recorder
@@ -21,16 +22,6 @@ from sense7.workbook.xlsx import read_sheets
 ROOT = Path(__file__).resolve().parents[1]
 SENSE7 = Path(sys.executable).with_name("sense7")
 LONG = partial(pytest.param, marks=pytest.mark.long)
-
-
-def environment_of(root=None, **more):
-    kept = {
-        key: value
-        for key, value in os.environ.items()
-        if not key.startswith(("SENSE7_", "GITHUB_"))
-    }
-    kept |= {"SENSE7_ROOT": str(root)} if root else {}
-    return kept | {key: str(value) for key, value in more.items()}
 
 
 def run(*arguments, cwd=None, **environment):

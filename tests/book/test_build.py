@@ -5,7 +5,6 @@ import json
 import re
 import shutil
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -35,15 +34,6 @@ SLOW = "import os, pathlib, time\npathlib.Path('../../../../pid').write_text(str
 
 def soup(path):
     return BeautifulSoup(path.read_text("utf-8"), "html.parser")
-
-
-def wait_for(place, process=None):
-    deadline = time.monotonic() + 300
-    while not (place.exists() and place.read_text("utf-8")):
-        assert time.monotonic() < deadline, "it never came"
-        assert process is None or process.poll() is None, process.communicate()
-        time.sleep(0.05)
-    return place.read_text("utf-8")
 
 
 def visible(folder):
@@ -351,7 +341,9 @@ def test_a_killed_build_leaves_the_last_book_and_the_next_clears_up(own, ends):
         code = recording(name, f"seed_of_{name[-1]}", before=SLOW.format(900))
         own.notebook(name, code, parameters=SHARED_PARAMETERS)
     process = own.start("build", f"data/{SHARED_FILE}", "--name", SHARED_NAME)
-    good, kernel = own.bytes(SHARED_NAME), int(wait_for(own.root / "_build" / "pid", process))
+    good, place = own.bytes(SHARED_NAME), own.root / "_build" / "pid"
+    interrupting.until(lambda: place.exists() and place.read_text("utf-8"))
+    kernel = int(place.read_text("utf-8"))
     process.kill()
     process.communicate()
     assert ends(kernel), "the kernel survived its build"

@@ -8,11 +8,10 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 
 import pytest
 
-from helpers import naming
+from helpers import interrupting, naming
 from helpers.checkout import recording
 from sense7.book import run
 from sense7.book.code import Library
@@ -198,9 +197,7 @@ def test_an_interrupt_kills_what_runs_at_once(runner, ends):
     runner.checkout.notebook("01-a", "import os, pathlib, time", write, "time.sleep(900)")
 
     def interrupt():
-        deadline = time.monotonic() + 300
-        while not (place.exists() and place.read_text("utf-8")) and time.monotonic() < deadline:
-            time.sleep(0.05)
+        interrupting.until(lambda: place.exists() and place.read_text("utf-8"))
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)

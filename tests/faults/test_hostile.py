@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 
-import openpyxl
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
@@ -13,7 +12,6 @@ from bs4 import BeautifulSoup
 from helpers import checkout as small
 from helpers import hostile
 from helpers.endpoint import need_the_judge
-from helpers.judged import table_of
 from helpers.studies import write_study
 from sense7 import cli, tables
 from sense7.book import run
@@ -34,28 +32,6 @@ def workbook(tmp_path_factory):
 
 
 # What is written
-
-
-def test_no_cell_of_a_workbook_is_a_formula_or_a_link(workbook, tmp_path):
-    frame = pd.DataFrame(
-        {"conversation": PAYLOADS, "participant": PAYLOADS, "score": 3.0, "status": "ok"}
-    )
-    for column in ("model", "output", "reason"):
-        frame[column] = PAYLOADS
-    write_predictions(tmp_path / "judged.xlsx", frame)
-    for path in (workbook, tmp_path / "judged.xlsx"):
-        book = openpyxl.load_workbook(path)
-        cells = [
-            cell
-            for sheet in book
-            for row in sheet.iter_rows()
-            for cell in row
-            if cell.value is not None
-        ]
-        assert len(cells) > len(PAYLOADS)
-        assert {cell.data_type for cell in cells} <= {"s", "n"}
-        assert [cell for cell in cells if cell.hyperlink] == []
-    assert table_of(tmp_path / "judged.xlsx")["output"].tolist() == PAYLOADS
 
 
 # What is shown

@@ -67,6 +67,14 @@ CLAIMS = [
 ]
 
 
+def environment_of(root=None, **more):
+    """The environment of a command: of the variables that steer sense7 only those that are given."""
+    names = (name for name in os.environ if not name.startswith(("SENSE7_", "GITHUB_")))
+    kept = {name: os.environ[name] for name in names}
+    kept |= {"SENSE7_ROOT": str(root)} if root else {}
+    return kept | {name: str(value) for name, value in more.items()}
+
+
 def recording(name, key, value="seed", before=""):
     """Code of a cell that records one value."""
     return (
@@ -208,14 +216,6 @@ class Checkout:
         write_study(sheets, path, f"{STANDARD}prompted: {json.dumps(condition)}\n")
         return path
 
-    def environment(self):
-        kept = {
-            key: value
-            for key, value in os.environ.items()
-            if not key.startswith(("SENSE7_", "GITHUB_"))
-        }
-        return kept | {"SENSE7_ROOT": str(self.root)}
-
     def sense7(self, *arguments):
         """Run the command in a process of its own."""
         process = self.start(*arguments)
@@ -224,14 +224,14 @@ class Checkout:
 
     def call(self, *arguments):
         """Run the command in this process; see the fixture ``run_here``."""
-        return self.run_here(*arguments, cwd=self.root, environment=self.environment())
+        return self.run_here(*arguments, cwd=self.root, environment=environment_of(self.root))
 
     def start(self, *arguments):
         """Start the command in a group of its own, as a terminal would."""
         return subprocess.Popen(
             [sys.executable, "-c", COMMAND, *map(str, arguments)],
             cwd=self.root,
-            env=self.environment(),
+            env=environment_of(self.root),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -3,7 +3,6 @@
 Steps find what times rarely hit: the gap between a file and its record, or between two renames.
 """
 
-import os
 import signal
 import subprocess
 import sys
@@ -12,6 +11,8 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+from helpers.checkout import environment_of
 
 SAID = "sense7: interrupted; what was finished is kept"
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -signal.SIGKILL}
@@ -61,9 +62,8 @@ class Command:
 
     def __init__(self, folder: Path, **environment: str):
         self.folder, self.mark = folder, f"{uuid.uuid4()}"
-        ours = ("SENSE7_", "GITHUB_")
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-        self.environment = kept | environment | {"SENSE7_TEST_MARK": self.mark, "NO_PROXY": "*"}
+        given = environment | {"SENSE7_TEST_MARK": self.mark, "NO_PROXY": "*"}
+        self.environment = environment_of(**given)
 
     def run(self, *arguments: object, number: int = 0, step: int = 0) -> Ended:
         """Run it; the signal of that number comes before that step."""

@@ -1,5 +1,7 @@
 """Studies read once, and bootstraps with as few draws as tests need."""
 
+import csv
+import io
 from functools import cache
 
 import sense7.workbook.sheets
@@ -24,6 +26,17 @@ def write_study(sheets, path, reading=READING):
     """Write a workbook with a reading file beside it."""
     write_sheets(sheets, path)
     write_reading(path, reading)
+
+
+def write_tables(sheets, folder, encoding="utf-8"):
+    """Write a folder of CSV tables with a reading file beside it."""
+    folder.mkdir(exist_ok=True)
+    for sheet in sheets.values():
+        text = io.StringIO()
+        csv.writer(text).writerows([sheet.header, *sheet.rows])
+        (folder / f"{sheet.name}.csv").write_text(text.getvalue(), encoding=encoding, newline="")
+    write_reading(folder, READING)
+    return folder
 
 
 @cache

@@ -4,7 +4,6 @@ What is said of cells stands in the modules beside this one, of predictions and 
 packages, places and bombs, each with parts of its message.
 """
 
-import csv
 import io
 import os
 import re
@@ -16,8 +15,7 @@ import zipfile
 
 import pytest
 
-from helpers.studies import READING, write_study
-from sense7.workbook.reading import write_reading
+from helpers.studies import write_study, write_tables
 
 resource = pytest.importorskip(
     "resource", reason="pipes, devices and limits of a process are Unix's"
@@ -90,13 +88,7 @@ class Bench:
 
     def tables(self):
         """A folder of CSV tables."""
-        (self.folder / "mine").mkdir()
-        for sheet in self.sheets().values():
-            text = io.StringIO()
-            csv.writer(text).writerows([sheet.header, *sheet.rows])
-            self.file(f"mine/{sheet.name}.csv", text.getvalue())
-        write_reading(self.folder / "mine", READING)
-        return self.folder / "mine"
+        return write_tables(self.sheets(), self.folder / "mine")
 
     def big(self, unit, megabytes):
         """A workbook whose second sheet holds a great many equal rows; written piece by piece."""

@@ -8,7 +8,6 @@ import pytest
 from scipy import stats
 
 from helpers.studies import bootstrap_of
-from sense7.findings.individualized import variance_shares
 from sense7.judge.scores import ceiling as noise_ceiling
 from sense7.statistics.estimates import estimate_row, estimate_table
 
@@ -67,18 +66,6 @@ def test_published_results_are_said_to_be_from_other_data(study, kind, verified)
 
 
 # The upper bound
-
-
-def test_the_bound_is_what_the_participants_share_leaves(study):
-    """Of the share itself: tests/findings/test_individualized.py."""
-    bootstrap = bootstrap_of(study, 20)
-    share = variance_shares(study, bootstrap).loc["participant"]
-    found = noise_ceiling.content_share_bound(study, bootstrap)
-    limits = ["estimate", "low", "high"]
-    expected = 1 - share[["estimate", "high", "low"]].to_numpy(dtype=float)
-    np.testing.assert_allclose(found.iloc[0][limits].astype(float), expected)
-    ceiling = noise_ceiling.best_correlation(expected)
-    np.testing.assert_allclose(found.iloc[1][limits].astype(float), ceiling)
 
 
 def test_a_participants_share_above_one_leaves_no_content(study, monkeypatch):

@@ -6,9 +6,8 @@ import pytest
 from scipy.stats import spearmanr
 
 from sense7.judge.scores import three_judges
-from sense7.judge.scores.three_judges import ALL, EPSILON, corpus_bootstrap
-from sense7.sources.released import CORPORA, EXPERTS, JUDGES, PERSON, published_agreement
-from sense7.statistics.alternative_annotator import alternative_test, winning_rate, wins
+from sense7.judge.scores.three_judges import ALL, corpus_bootstrap
+from sense7.sources.released import CORPORA, EXPERTS, JUDGES, published_agreement
 from sense7.statistics.estimates import holm
 
 DRAWS = 16
@@ -157,37 +156,6 @@ def test_the_accuracy_that_others_computed(tables, judge, accuracy):
 
 
 # The alternative annotator test
-
-
-@pytest.mark.parametrize(("kind", "own"), [("experts", None), ("person", PERSON)])
-def test_advantage_and_winning_rate_are_those_of_the_test(groups, statistics, tables, kind, own):
-    """Of the test itself: tests/statistics."""
-    asked = {
-        name: group for name, group in groups.items() if own is None or group[own].notna().all()
-    }
-    tests = [
-        alternative_test(
-            wins(
-                group["claude"].to_numpy(),
-                group[list(EXPERTS)].to_numpy(),
-                own and group[own].to_numpy(),
-            ),
-            EPSILON,
-            np.ones((1, len(group))),
-        )
-        for group in asked.values()
-    ]
-    rate = np.array([winning_rate(test.p)[0] for test in tests])
-    for measure, expected in (
-        ("advantage", [test.advantage.mean() for test in tests]),
-        ("published_rate", rate),
-    ):
-        values = statistics[f"{measure}_{kind}"].drawn["claude"]
-        assert list(values) == list(asked)
-        assert [drawn[0] for drawn in values.values()] == pytest.approx(expected)
-    table = tables["more"][f"published_passed_{kind}"]
-    assert table.loc["Claude 3.7 Sonnet", "estimate"] == (rate >= 0.5).sum()
-    assert table["n"].tolist() == [len(asked)] * 3
 
 
 # Small examples by hand
