@@ -2,13 +2,11 @@
 
 import json
 
-import numpy as np
 import pytest
 
 from helpers import naming
 from helpers.checkout import recording
 from sense7.findings.ground_truth import ground_truth
-from sense7.judge.scores.judges import read_runs
 from sense7.loading import load
 from sense7.published_ids import number_ids, table_path, with_published_ids
 from sense7.workbook.xlsx import Sheet, write_sheets
@@ -118,17 +116,6 @@ def test_only_ids_change(workbook):
         ground_truth(published.turns, published.conversations["conversation"]).tolist()
         == truth.tolist()
     )
-
-
-def test_predictions_by_original_ids_are_of_the_published_ones(workbook, tmp_path):
-    study = load(workbook)
-    folder = tmp_path / "judged"
-    folder.mkdir()
-    lines = ["TaskId,PID,IS_EMPATHY,ground-truth", f"{CHATS[2]},{PEOPLE[2]},5,2"]
-    (folder / "judge-iter1.csv").write_text("\n".join(lines), "utf-8")
-    run = read_runs(with_published_ids(study, number_ids(study)), folder)["judge"]["judge-iter1"]
-    assert run.conversation.tolist() == ["C1", "C2", "C3", "C4"]
-    assert np.isfinite(run.score).tolist() == [False, False, True, False]
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"participant": [], "conversation": {}}'])

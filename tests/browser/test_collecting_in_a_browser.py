@@ -236,8 +236,10 @@ def test_the_browser_refuses_to_send_or_load_anything_even_if_the_page_tried(new
     person.asked.clear()
 
 
-def faults(page):
+def faults(page, *, of_colors=False):
     options = {"resultTypes": ["violations"], "preload": False}
+    if of_colors:
+        options["runOnly"] = ["color-contrast", "link-in-text-block"]
     return [fault["id"] for fault in Axe().run(page, options=options).response["violations"]]
 
 
@@ -263,7 +265,8 @@ def test_every_step_is_without_fault_on_a_phone_and_a_desk_in_light_and_dark(new
             page.set_viewport_size({"width": width, "height": 800})
             page.emulate_media(color_scheme=theme)
             assert page.evaluate("document.scrollingElement.scrollWidth") <= width, kind
-            assert language != "en" or faults(page) == [], (kind, theme)
+            # In dark only colors differ.
+            assert language != "en" or faults(page, of_colors=theme == "dark") == [], (kind, theme)
         if kind == "finish":
             break
         if kind == "start":
