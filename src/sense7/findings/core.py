@@ -282,36 +282,33 @@ def mean_of_rows(bootstrap: ParticipantBootstrap, values, participants) -> np.nd
     return resampled(bootstrap, ratio, values_and_ones, participants)
 
 
-def resampled_by_weights(
-    bootstrap: ParticipantBootstrap, statistic: Callable, participants
-) -> np.ndarray:
-    """Return a function of how often each row is taken, in all rows and in every resample, as `resampled` does.
-
-    The function is given these weights and to which of them each row belongs.
-    """
-
-    def in_resamples(weights: np.ndarray) -> np.ndarray:
-        return statistic(weights, bootstrap.codes(participants))
-
-    estimate = statistic(np.ones((1, len(participants))), None)
-    if bootstrap.no_interval:
-        return estimate
-    return np.concatenate([estimate, bootstrap.in_every_draw(in_resamples)])
-
-
-def rank_correlation(bootstrap: ParticipantBootstrap, x, y, participants) -> np.ndarray:
-    """Return Spearman's correlation of two columns over their rows, such as of turns, as `resampled` does.
+def rank_correlations(
+    bootstrap: ParticipantBootstrap,
+    columns: Mapping,
+    pairs: Sequence[tuple[str, str]],
+    participants,
+) -> dict[tuple[str, str], np.ndarray]:
+    """Return Spearman's correlation of each pair of columns over their rows, such as of turns, as `resampled` does.
 
     Examples
     --------
-    >>> rank_correlation(ParticipantBootstrap(["a", "b"], 100, 1), [1, 2, 3], [1, 3, 2], ["a", "a", "b"])[0].round(6)
+    >>> columns, people = {"x": [1, 2, 3], "y": [1, 3, 2]}, ["a", "a", "b"]
+    >>> rho = rank_correlations(ParticipantBootstrap(["a", "b"], 100, 1), columns, [("x", "y")], people)
+    >>> rho["x", "y"][0].round(6)
     np.float64(0.5)
     """
+    in_all_rows = spearman_in_draws(columns, pairs, np.ones((1, len(participants))))
+    if bootstrap.no_interval:
+        return in_all_rows
+    codes = bootstrap.codes(participants)
+    in_resamples = spearman_in_draws(columns, pairs, bootstrap.weights(), codes)
+    return {pair: np.concatenate([in_all_rows[pair], in_resamples[pair]]) for pair in pairs}
 
-    def spearman(weights: np.ndarray, codes: np.ndarray | None) -> np.ndarray:
-        return spearman_in_draws({"x": x, "y": y}, [("x", "y")], weights, codes)["x", "y"]
 
-    return resampled_by_weights(bootstrap, spearman, participants)
+def rank_correlation(bootstrap: ParticipantBootstrap, x, y, participants) -> np.ndarray:
+    """Return Spearman's correlation of two columns, see `rank_correlations`."""
+    pair = ("x", "y")
+    return rank_correlations(bootstrap, {"x": x, "y": y}, [pair], participants)[pair]
 
 
 def within_correlation(bootstrap: ParticipantBootstrap, x, y, participants) -> np.ndarray:

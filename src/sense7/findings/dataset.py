@@ -18,7 +18,7 @@ from sense7.findings.individualized import (
 )
 from sense7.findings.measures import answers_to
 from sense7.segmentation import words_in
-from sense7.statistics.bootstrap import ParticipantBootstrap
+from sense7.statistics.bootstrap import ParticipantBootstrap, pieces
 from sense7.statistics.estimates import estimate_row, estimate_table
 from sense7.statistics.order import in_order_of_appearance, rounded
 from sense7.study import ABSENT, DECLINED, NOT_RATED, RATED, UNREADABLE, Study
@@ -545,7 +545,9 @@ def median_in_draws(
         middle = (value_of_rank((rows - 1) // 2) + value_of_rank(rows // 2)) / 2
         return np.where(rows[:, 0] > 0, middle, np.nan)
 
-    return bootstrap.in_every_draw(medians, len(distinct))
+    width = max(len(distinct), len(bootstrap.names))
+    parts = [medians(bootstrap.weights(draws)) for draws in pieces(bootstrap.draws, width)]
+    return np.concatenate(parts)
 
 
 @finding

@@ -12,7 +12,7 @@ never mixed.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -25,8 +25,8 @@ from sense7.findings.core import (
     Number,
     mean_number,
     mean_of_rows,
+    rank_correlations,
     resampled,
-    resampled_by_weights,
     tabulate,
 )
 from sense7.findings.ground_truth import labels
@@ -34,7 +34,6 @@ from sense7.judge.files import UNSTATED, Run
 from sense7.judge.reply import NOT_ASKED, STATUSES
 from sense7.statistics.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
 from sense7.statistics.estimates import estimate_row, estimate_table
-from sense7.statistics.ranks import spearman_in_draws
 from sense7.statistics.rater_agreement import weighted_kappa
 from sense7.taxonomy import LEVELS, SIMULATED_WORDS
 from sense7.terminal import count_of
@@ -218,19 +217,6 @@ class MeasuredRun:
         if np.ptp(self.order) == 0:
             return "every score is the same"
         return "ground truth is the same everywhere"
-
-
-def rank_correlations(
-    bootstrap: ParticipantBootstrap, columns: Mapping, pairs: Sequence[tuple], people
-) -> dict[tuple, np.ndarray]:
-    """Spearman's correlation of each pair of columns, in the data and in every resample."""
-
-    def correlations(weights: np.ndarray, codes: np.ndarray | None) -> np.ndarray:
-        rho = spearman_in_draws(columns, pairs, weights, codes)
-        return np.column_stack([rho[pair] for pair in pairs])
-
-    drawn = resampled_by_weights(bootstrap, correlations, people)
-    return dict(zip(pairs, drawn.T, strict=True))
 
 
 def correlate(runs: Iterable[MeasuredRun]) -> None:
