@@ -11,24 +11,13 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-SHEETS = (
-    "basic.css",
-    "styles/pydata-sphinx-theme.css",
-    "pygments.css",
-    "styles/sphinx-book-theme.css",
-    "copybutton.css",
-    "mystnb.*.css",
-    "sphinx-design.min.css",
-)
-"""Style sheets of Sphinx, its theme and its extensions, in the order in which they count."""
-
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ICON = re.compile(r'content: ?"\\([ef][0-9a-f]{3})"')
 _ICON_FILE = "vendor/fontawesome/webfonts/fa-solid-900.ttf"
 
 
 def write_styles(html: Path, sheets: Iterable[str]) -> None:
-    """Write ``book.css``: the used rules of the theme's sheets, then those of the book's own ``sheets``."""
+    """Write ``book.css``: the used rules of ``sheets``, patterns of names below ``_static``."""
     static = html / "_static"
     classes: set[str] = set()
     for page in html.rglob("*.html"):
@@ -38,7 +27,7 @@ def write_styles(html: Path, sheets: Iterable[str]) -> None:
         if script.name != "fontawesome.js":
             classes.update(re.findall(r"[\w-]+", script.read_text("utf-8")))
     licences, rules = [], []
-    for pattern in (*SHEETS, *sheets):
+    for pattern in sheets:
         for sheet in static.glob(pattern):
             text = sheet.read_text("utf-8")
             licences += [comment for comment in _COMMENT.findall(text) if comment.startswith("/*!")]

@@ -30,7 +30,7 @@ from docutils.parsers.rst import directives as options
 from sphinx.util.docutils import SphinxDirective
 
 from sense7.book.extensions import METADATA
-from sense7.book.extensions.values import fold, looked_up, paragraph, raw
+from sense7.book.extensions.values import looked_up, paragraph, raw
 from sense7.book.words import (
     CLAIMS,
     MARKS,
@@ -45,9 +45,6 @@ from sense7.expected import PUT_IN_COUNTS
 from sense7.terminal import count_of
 
 __all__ = ["setup"]
-
-SHOWN_AT_ONCE = 1
-"""Claims of a box that are not folded: the figure below is to be seen at once, on a phone, too."""
 
 
 class LedgerDirective(SphinxDirective):
@@ -122,21 +119,20 @@ class FindingDirective(SphinxDirective):
         box = nodes.container(classes=["sense7-finding"])
         if "claim" in self.options:
             inline, messages = self.state.inline_text(self.options["claim"], self.lineno)
-            box += _part("Question", nodes.paragraph("", "", *inline, *messages))
-        rows = [edition.claims[name] for name in claims]
-        boxes = [raw(CLAIMS.box(shown_row(row))) for row in rows]
-        box += boxes[:SHOWN_AT_ONCE]
-        folded = boxes[SHOWN_AT_ONCE:]
-        if folded:
-            box += fold(count_of(len(folded), "further claim"), *folded)
-        fixed = edition.set_on(self.env.docname)
-        if fixed and "sense7_set_note" not in self.env.temp_data:  # once on a page
+            box += nodes.container(
+                "",
+                paragraph(nodes.strong(text="Question"), classes=["sense7-finding-label"]),
+                nodes.container("", nodes.paragraph("", "", *inline, *messages)),
+                classes=["sense7-finding-part"],
+            )
+        rows = [shown_row(edition.claims[name]) for name in claims]
+        box += raw(CLAIMS.boxes(rows))
+        values_set = edition.set_on(self.env.docname)
+        if values_set and "sense7_set_note" not in self.env.temp_data:  # once on a page
             self.env.temp_data["sense7_set_note"] = True
-            values = count_of(len(fixed), "simulated value")
+            values = count_of(len(values_set), "simulated value")
             note = f"Set to published figures, so that agreement shows nothing: {values} here."
             box += paragraph(note, classes=["sense7-set-note"])
-        if not claims:
-            box += _part("Claim", paragraph("No published figure answers this question."))
         return [answer, box]
 
 
@@ -198,11 +194,6 @@ def _parts(children: list[nodes.Node], end: re.Pattern) -> list[list[nodes.Node]
             parts[-1].append(nodes.Text(piece))
             depth += piece.count("(") - piece.count(")")
     return parts
-
-
-def _part(name: str, content: nodes.paragraph) -> nodes.container:
-    label = paragraph(nodes.strong(text=name), classes=["sense7-finding-label"])
-    return nodes.container("", label, nodes.container("", content), classes=["sense7-finding-part"])
 
 
 def setup(app):
