@@ -366,10 +366,9 @@ def by_question(judged: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict[s
     >>> rate.shape, float(rate[0])
     ((101,), 0.0)
     """
-    weights = np.vstack([np.ones((1, len(bootstrap.names))), bootstrap.weights()])
     drawn = defaultdict(lambda: defaultdict(dict))
     for question, group in judged.groupby(["corpus", "question"], sort=False):
-        question_weights = weights[:, bootstrap.codes(group["conversation"])]
+        question_weights = bootstrap.times_taken(group["conversation"])
         for statistic, rater, values in _agreement_of(group, question_weights):
             drawn[statistic][rater][question] = values
         experts = group[list(EXPERTS)].to_numpy(dtype=float)
