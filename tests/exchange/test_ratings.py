@@ -62,6 +62,22 @@ def test_answers_are_joined_to_their_turns(bring, table, declared):
     assert study.conversations[["participant", "condition"]].iloc[0].tolist() == ["P1", "m"]
 
 
+def test_what_a_reader_of_the_table_would_not_expect_is_said(run, write, tmp_path):
+    """Hidden rows, further sheets, and a reply in two messages, each of which is a turn."""
+    messages = [*CHATS[0]["messages"], {"role": "assistant", "content": "three"}]
+    write("chats.jsonl", [{**CHATS[0], "messages": messages}], lines=True)
+    workbook = openpyxl.Workbook()
+    for row in (["chat", "no", "q1"], ["c1", 1, 4], ["c1", 2, 5]):
+        workbook.active.append(row)
+    workbook.active.row_dimensions[3].hidden = True
+    workbook.create_sheet("second wave").append(["chat"])
+    workbook.save(tmp_path / "ratings.xlsx")
+    write("ratings.xlsx.map.yml", LONG)
+    done = run("chats.jsonl", "--out", "mine.xlsx", "--ratings", "ratings.xlsx")
+    for part in ("1 hidden row read like all others", "not read: second wave", "follow each other"):
+        assert part in " ".join(done.stdout.split())
+
+
 def test_a_pattern_stands_for_the_seven_dimensions(bring):
     header = [f"T{turn}_{name}" for turn in (1, 2) for name in DIMENSION_NAMES]
     table = f"chat,{','.join(header)}\nc1,{','.join('12345125432154')}\n"

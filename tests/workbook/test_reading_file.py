@@ -44,6 +44,7 @@ REFUSED = {
     "{reading: 1, defaults: {turn ratings: {categories: [{value: a, level: LEVEL}, {value: b}]}}}": ["a"],
     "{reading: 1, defaults: {turn ratings: {categories: [{value: a, level: 6}, {value: b}]}}}": ["a", "1 to 5"],
     "{reading: 1, defaults: {turn ratings: {categories: [a, {value: b, level: 2}]}}}": ["value"],
+    "{reading: 1, defaults: {turn ratings: {scale: [1, 5], categories: [a, b, c, d]}}}": ["4 words", "1 to 5"],
     "{reading: 1, defaults: {turn ratings: {missingValues: unknown}}}": ["label"],
     "{reading: 1, missingValues: [{value: x, label: none}]}": ["declined"],
     "{reading: 1, missingValues: [x, X]}": ["x"],

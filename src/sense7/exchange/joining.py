@@ -7,6 +7,7 @@ conversation: then it stands once for each of them, since a workbook has one par
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import yaml
@@ -273,9 +274,10 @@ def write_workbook(
     reading = declared.reading
     require_free(reading_path(out), replace=replace)
     if ratings.suffix.casefold() == ".xlsx":
-        table, *_ = read_sheets(ratings).values()
+        table, *further = read_sheets(ratings).values()
     else:
         table = read_table(ratings, reading.decimal)
+        further = []
     positions = find_columns(table.header, declared)
     joined = join_ratings(table, positions, declared, chats)
     sheets = workbook_sheets(chats, joined, declared.characteristics)
@@ -293,4 +295,21 @@ def write_workbook(
     unused = [name for at, name in enumerate(table.header) if at not in positions.values()]
     if unused:
         lines.append(f"columns that are not declared: {', '.join(unused)}")
+    if table.hidden:
+        rows = count_of(len(table.hidden), "hidden row")
+        lines.append(f"{rows} read like all others, the first row {table.hidden[0]}")
+    if further:
+        lines.append(f"sheets that were not read: {', '.join(sheet.name for sheet in further)}")
+    in_parts = [chat.id for chat in chats if has_reply_in_parts(chat)]
+    if in_parts:
+        lines.append(
+            f"{count_of(len(in_parts), 'conversation')} where messages of the assistant follow each other, such as "
+            f"{in_parts[0]!r}: each message is a turn of its own"
+        )
     return lines
+
+
+def has_reply_in_parts(chat: Chat) -> bool:
+    """Whether a message of the assistant follows another one, with none of the user between."""
+    roles = [message.role for message in chat.messages]
+    return (ASSISTANT, ASSISTANT) in pairwise(roles)

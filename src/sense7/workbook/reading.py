@@ -326,9 +326,15 @@ def _overlaid(answers: Answers, entry: object) -> Answers:
     ends = scale or answers.ends
     if "categories" in entry:
         words = _words(entry["categories"], scale or Interval(1, answers.size), answers.size)
+        has_levels = isinstance(entry["categories"][0], Mapping)
+        numbers_on_scale = scale and 1 + abs(scale.highest - scale.lowest)
+        if scale and not has_levels and len(entry["categories"]) != numbers_on_scale:
+            raise ValueError(
+                f"categories: {len(entry['categories'])} words in order do not say which of the "
+                f"{numbers_on_scale:g} numbers from {scale} each stands for: write entries of value and level"
+            )
         missing = {value: label for value, label in missing.items() if value not in words}
         if scale is None:
-            has_levels = isinstance(entry["categories"][0], Mapping)
             ends = Interval(1, answers.size if has_levels else len(entry["categories"]))
     for value in (*missing, *declared):
         number = as_number(value)
