@@ -23,6 +23,9 @@ NOT_APPLICABLE = "not applicable"
 SHEET = "ratings"
 """Sheet of a prediction file that holds the judge's ratings beside the person's."""
 
+_MOST_BRACES = 1000
+"""Braces of a reply beyond which none is taken for the beginning of an answer: each would be tried."""
+
 SIDES = ("judge", "person")
 REASONING = "reasoning"
 
@@ -61,6 +64,8 @@ def read_levels(
     cut off, an object behind words may be a draft.
     """
     answer = answer_in(text or "")
+    if answer.count("{") > _MOST_BRACES:
+        return {}, f"more than {_MOST_BRACES:,} braces: no answer is looked for among them", None
     if is_cut and not answer.lstrip().startswith("{"):
         answer = ""
     decoder = json.JSONDecoder(strict=False)
