@@ -140,9 +140,9 @@ def _refuse_log(chat: Chat, where: str, histories: dict[int, tuple[str, bool]]) 
         other, was_whole = histories.get(history, (None, False))
         if other and (is_whole or was_whole):
             raise UserError(
-                f"{where}: one conversation with {other}: one of the two has all messages of the other, and more. In a "
+                f"{where}: one conversation with {other}: one of the two has all messages of the other. In a "
                 "log with a line for each call of an API, keep the last line of each conversation. If they are two "
-                "conversations that begin alike, import them from two files."
+                "conversations that begin alike or are the same word for word, import them from two files."
             )
         histories[history] = (where, is_whole)
 
