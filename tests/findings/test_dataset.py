@@ -1,4 +1,4 @@
-"""What a data set holds: counts by hand, and the authors' ground truth."""
+"""What a data set holds: counts by hand."""
 
 import numpy as np
 import pandas as pd
@@ -6,8 +6,6 @@ import pytest
 
 from helpers.studies import bootstrap_of, parse_sheets
 from sense7.findings import dataset
-from sense7.findings.ground_truth import ground_truth
-from sense7.workbook.sheets import read_workbook
 
 
 @pytest.fixture
@@ -145,19 +143,3 @@ def test_what_may_name_people_is_not_shown(parsed, column, answers):
     assert not any(
         str(answer).removesuffix(".0") in shown for answer in answers if len(str(answer)) > 4
     )
-
-
-def test_counts_and_ground_truth_of_the_real_data_are_those_of_their_readme(ieval_workbook):
-    study = read_workbook(ieval_workbook)
-    counts = dataset.counts(study)["estimate"]
-    expected = {
-        "participants": 240,
-        "conversations_released": 1920,
-        "llm_conditions": 4,
-        "dimensions": 5,
-        "levels": 5,
-    }
-    assert counts[list(expected)].to_dict() == expected
-    truth = ground_truth(study.turns, study.conversations["conversation"])
-    found = dataset.ground_truth_mean(study, bootstrap_of(study))["estimate"]
-    assert (round(found, 3), round(truth.std(), 3)) == (3.133, 1.106)

@@ -63,8 +63,6 @@ def test_consistency_is_that_of_r(found):
     np.testing.assert_allclose(
         found["consistency"].loc[list(known), "estimate"], list(known.values()), rtol=1e-9
     )
-    rounded = found["consistency"].loc[list(known), "estimate"].round(3).tolist()
-    assert rounded == [0.917, 0.878, 0.848]
 
 
 def test_shares_are_those_of_r(found):
