@@ -12,7 +12,6 @@ from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 
 from helpers import naming
-from helpers.pages import PATIENCE
 from sense7.tables import Table
 
 RELIABILITY = "Seven measures, or one impression?"
@@ -151,20 +150,6 @@ def test_a_figure_comes_down_as_a_picture_of_itself(reader, tmp_path):
     assert size == pytest.approx(
         (2 * width / 0.75, 2 * height / 0.75), abs=3
     )  # at twice the size in pixels
-
-
-def test_without_a_script_figures_stand_there_and_no_dead_control(browser, html):
-    page = browser.new_context(java_script_enabled=False).new_page()
-    page.set_default_timeout(PATIENCE)
-    page.goto(f"{html.as_uri()}/{PAGE}")
-    caption = page.locator("figure.sense7-figure figcaption").first
-    expect(caption.get_by_role("link", name="Data (CSV)")).to_be_visible()
-    figure = unfolded(page, NAME)
-    expect(said(figure)).to_contain_text(sentence_of(figure, [0, 0, 0, 0]))
-    naming.check(said(figure).inner_text(), "44.4 [32.7, 55.1]", "n = 670", "12 of 18")
-    expect(figure.locator("svg:visible")).to_be_visible()
-    assert page.locator("figure.sense7-figure").locator("input, button, select").count() == 0
-    page.context.close()
 
 
 # --- tables ----------------------------------------------------------------------------
