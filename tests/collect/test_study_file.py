@@ -52,10 +52,6 @@ def test_what_is_not_known_is_refused_with_file_key_and_remedy(tmp_path, line):
 NO_STUDIES = {
     "no title": ("introduction: no title", ["title: "]),
     "a key twice": ("title: a\ntitle: b", ["line 2: ", "title: "]),
-    "a key of a question twice": (
-        "title: a\nquestions: [{name: A, name: B, text: t}]",
-        ["line 2: ", "name: "],
-    ),
     "an alias": ("title: &a b\nconsent: *a", ["line 2"]),
     "a control character": ('title: "a\\u0000"', ["title: "]),
     "a large file": ("#" * 2_000_000, []),
