@@ -25,7 +25,6 @@ from sense7.book.notebooks import (
 from sense7.book.run import plan
 from sense7.checkout import Project
 from sense7.errors import UserError
-from sense7.sources.released import RELEASED
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -67,13 +66,6 @@ def test_a_page_of_released_ratings_that_names_none_is_refused(checkout):
     path.write_text(text.replace("stored: []", "stored: []\n  released: [felt_heard]"), "utf-8")
     shutil.copytree(ROOT / "data" / "real", checkout.root / "data" / "real")
     assert list(plan(checkout.root, {}, "")) == ["01-a"]
-
-
-def test_a_page_may_rest_on_every_released_table(checkout):
-    path = checkout.notebook("01-a")
-    released = f"stored: []\n  released: [{', '.join(RELEASED)}]"
-    path.write_text(path.read_text("utf-8").replace("stored: []", released), "utf-8")
-    assert load_notebook(path).released == tuple(RELEASED)
 
 
 @pytest.mark.parametrize("keeps_the_block", [True, False])

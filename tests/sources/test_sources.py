@@ -135,7 +135,6 @@ def test_another_mirror_replaces_nothing_unless_told_to(server, places, capsys, 
 @pytest.mark.parametrize(
     "mirror",
     [
-        "http://example.org/a.xlsx",
         "http://me:secret@example.org/a.xlsx",
         "http://example.org/a.xlsx?key=secret",
         "nowhere.xlsx",
@@ -173,13 +172,10 @@ def test_hosts_without_an_answer(server, monkeypatch, mirror, cause):
 
 
 HTML = b"\n<!doctype html><html><title>Sign in</title></html>"
-LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"
 FAULTS = {
     "no such file": (None, ["HTTP 404"]),
     "server error": (lambda handler: handler.send_error(503), ["HTTP 503"]),
     "web page": (HTML, ["official.xlsx: "]),
-    "git lfs": (LFS, ["official.xlsx: "]),
-    "empty": (b"", ["official.xlsx: "]),
     "no zip": (b"PK but no zip", ["official.xlsx: "]),
     "cut short": (lambda handler: handler.send(b"PK\x03\x04 and then", length=10_000), []),
     "slow": (lambda handler: time.sleep(1), ["--mirror"]),
