@@ -109,8 +109,6 @@ def counted(number):
         (ALPHA, recorded(0.961), "own", State.WAITING),
         (ALPHA, recorded(0.961), "third-party", State.WAITING),
         (ALPHA, recorded(0.961), "synthetic", State.REHEARSED),
-        (COUNT, counted(109), "synthetic", State.REHEARSED),
-        (FLAG, HIGHEST, "synthetic", State.REHEARSED),
         (WHEN, recorded(0.961) | recorded("yes", key="made_alike"), "official", PASSED),
         (ALPHA, recorded(0.966), "official", PASSED),
         (ALPHA, recorded(0.9661), "official", NOT),

@@ -21,10 +21,6 @@ def study(minimal_sheets):
     return parse_sheets(minimal_sheets(), name="small")
 
 
-def ids(study):
-    return study.conversations["conversation"].tolist()
-
-
 @pytest.mark.parametrize(
     ("criteria", "kept"),
     [
@@ -37,7 +33,7 @@ def ids(study):
 )
 def test_a_subset_holds_the_conversations_that_meet_all_criteria(study, criteria, kept):
     part = study.subset(**criteria)
-    assert ids(part) == kept
+    assert part.conversations["conversation"].tolist() == kept
     people = part.conversations["participant"]
     for name in ("conversations", "messages", "turns", "participants"):
         frame, whole = getattr(part, name), getattr(study, name)

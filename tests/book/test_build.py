@@ -32,10 +32,6 @@ ROOT = Path(__file__).resolve().parents[2]
 SLOW = "import os, pathlib, time\npathlib.Path('../../../../pid').write_text(str(os.getpid()))\ntime.sleep({})\n"
 
 
-def soup(path):
-    return BeautifulSoup(path.read_text("utf-8"), "html.parser")
-
-
 def visible(folder):
     return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
 
@@ -164,7 +160,7 @@ def pages(edition):
 
 def page(edition, name):
     (found,) = [path for path in pages(edition) if path.name == f"{name}.html"]
-    return soup(found)
+    return BeautifulSoup(found.read_text("utf-8"), "html.parser")
 
 
 def test_roles_show_texts_as_they_are(edition):

@@ -96,10 +96,8 @@ def test_a_state_filters_picture_and_tables_by_keyboard_and_stands_in_the_addres
     ("query", "page"),
     [
         ("cronbach alpha", "notebooks/03-reliability.html"),
-        ("kappa", "notebooks/04-agreement.html"),
         ("who rates", "notebooks/02-ratings.html"),
         ("what is ground truth", "notebooks/12-judge.html"),
-        ("how many participants", "notebooks/01-dataset.html"),
         ("empathy prompt", "notebooks/10-conditions.html"),
         ("how do I cite", "book/cite.html"),
     ],

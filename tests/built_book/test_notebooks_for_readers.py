@@ -41,14 +41,11 @@ def rendered(path):
     )
 
 
-def folders(edition):
-    return {"committed": ROOT / "notebooks", "downloads": edition.html / "_sources" / "notebooks"}
-
-
 @pytest.fixture(params=["committed", "downloads"], scope="module")
 def folder(request, synthetic):
     """Where notebooks for readers lie: in the repository, and among the pages of the book."""
-    return folders(synthetic)[request.param]
+    downloads = synthetic.html / "_sources" / "notebooks"
+    return {"committed": ROOT / "notebooks", "downloads": downloads}[request.param]
 
 
 @pytest.mark.parametrize("name", [path.stem for path in COMMITTED])

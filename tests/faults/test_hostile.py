@@ -31,9 +31,6 @@ def workbook(tmp_path_factory):
     return path
 
 
-# What is written
-
-
 # What is shown
 
 

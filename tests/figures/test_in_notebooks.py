@@ -26,10 +26,6 @@ def drawn():
     return figures.forest(table(), name="a", title="Alike", caption=caption, source=source)
 
 
-def picture_of(figure):
-    return outputs_of(figure)[0]["data"]["image/png"]
-
-
 def test_a_figure_is_a_picture_with_its_words_and_below_it_its_caption():
     picture, caption = outputs_of(drawn())
     assert picture["data"].keys() == {"image/png", "text/plain"}
@@ -38,7 +34,7 @@ def test_a_figure_is_a_picture_with_its_words_and_below_it_its_caption():
 
 
 def test_a_picture_is_small_and_has_room_for_all_that_is_drawn():
-    content = base64.b64decode(picture_of(drawn()))
+    content = base64.b64decode(outputs_of(drawn())[0]["data"]["image/png"])
     picture = Image.open(io.BytesIO(content)).convert("L")
     assert len(content) < 20_000
     edges = [picture.crop((0, 0, 2, picture.height)), picture.crop((0, 0, picture.width, 2))]

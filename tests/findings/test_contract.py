@@ -322,9 +322,6 @@ THIRTEEN = {"conversations": 13, "tasks": {"Model": [f"m{number}" for number in 
 THREE_TURNS = {"conversations": 3, "turns": 1, "tasks": {"Model": ["a", "b", "a"]}}
 THREE_TURNS["messages"] = {"EmpathyOverall": [None, "poor", None, "neutral", None, "good"]}
 REASONS = {
-    "agreement.agreement_with_overall": [
-        ({"messages": {"EmpathyOverall": None, "Relational": None}}, "Relational")
-    ],
     "agreement.kappa_differences": [({"messages": {"Interest": None}}, "Interest")],
     "conditions.condition_differences": [({"tasks": {"Model": None}}, "condition")],
     "conditions.largest_loading_difference": [
@@ -336,14 +333,8 @@ REASONS = {
         ({"tasks": {"PreTaskImportance": 3.0}}, "importance"),
         ({"tasks": {"PreTaskImportance": ...}}, "importance"),
     ],
-    "context.expected_experienced_gap": [
-        ({"tasks": {"PreTaskDesiredEmpathy": ...}}, "desired empathy")
-    ],
     "context.gap_by_topic": [({"tasks": {"PreTaskChoice": None}}, "topic")],
-    "disrupted.continuity_losses": [
-        ({}, "0 failures of Relational"),
-        ({"messages": {"Relational": None}}, "Relational"),
-    ],
+    "disrupted.continuity_losses": [({}, "0 failures of Relational")],
     "disrupted.lasting_drop": [({}, "turns")],
     "disrupted.unmet_expectations": [
         ({}, "0 conversations"),
@@ -360,7 +351,6 @@ REASONS = {
     "poor_turn.cross_validated_r2": [
         ({"conversations": 12, "messages": VARIED}, "post-task empathy"),
         ({"conversations": 3}, "3 conversations"),
-        ({"messages": {"EmpathyOverall": None}}, "overall"),
     ],
     "poor_turn.poor_turn_measures": [
         ({}, "0 conversations"),

@@ -31,11 +31,6 @@ def found(study, bootstrap):
 
 
 @pytest.fixture(scope="module")
-def raw():
-    return released.ieval_conversations()
-
-
-@pytest.fixture(scope="module")
 def felt():
     """The people who answered, and what the page shows of them."""
     people = elsewhere.felt_heard()
@@ -84,8 +79,9 @@ def test_liking_is_that_of_r(found):
     )
 
 
-def test_the_questionnaire_is_related_with_equal_means_as_ties(found, raw):
+def test_the_questionnaire_is_related_with_equal_means_as_ties(found):
     """Sums of whole numbers are exact; means of means differ in their last digit, which would break ties."""
+    raw = released.ieval_conversations()
     sums = raw[RATED].sum(axis=1).groupby(raw["worker"]).sum()
     teq = released.ieval_workers().set_index("worker")["teq"].loc[sums.index]
     row = found["liking"].loc["questionnaire with the mean rating"]

@@ -111,10 +111,8 @@ TEXTS = [
     # A reply without a score says why.
     ("<S2>4", None, 3, "<S2> is not closed"),
     ("4</S2>", None, 3, "no <S2> in the reply"),
-    ("</S2>4<S2>", None, 3, "<S2> is not closed"),
     ("< S2 >4</ S2 >", None, 3, "no <S2> in the reply"),
     ("<\u017f2>4</\u017f2>", None, 3, "no <S2> in the reply"),  # a long s, whose other case is S
-    ("I'm sorry, but I can't rate this.", None, 3, "no <S2> in the reply"),
     (" \n", None, 3, "the reply is empty"),
     # A doubtful reading says what was read.
     ("<S2>Score (1-5): 4</S2>", None, 1,
@@ -145,7 +143,6 @@ CUT_OFF = {
     f"{WHOLE} and then": 4,
     "<think>2?</think><S0>because</S0><S2>4</S2> and": 4,
     "<S0>maybe <S2>1</S2>, or": None,
-    "It may be <S2>1</S2>, or": None,
     "<think>maybe <S2>1</S2>, or": None,
     "<S0>because</S0><S2>4": None,
     "": None,

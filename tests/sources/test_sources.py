@@ -105,10 +105,6 @@ def test_a_mirrors_copy_stays_unverified(server, places):
     assert not told.verified
 
 
-def digest(path):
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-
-
 @pytest.mark.parametrize("first", ["a file", "an address", "the authors' file"])
 def test_another_mirror_replaces_nothing_unless_told_to(server, places, capsys, first):
     origins = {
@@ -128,7 +124,8 @@ def test_another_mirror_replaces_nothing_unless_told_to(server, places, capsys, 
     assert capsys.readouterr().err == ""
     fetch("official", mirror=places / "other.xlsx", again=True)
     after = resolve("official")[1]
-    assert (after.sha256, after.mirror) == (digest(places / "other.xlsx"), True)
+    digest = hashlib.sha256((places / "other.xlsx").read_bytes()).hexdigest()
+    assert (after.sha256, after.mirror) == (digest, True)
     naming.check(capsys.readouterr().err, "official", before.sha256)
 
 

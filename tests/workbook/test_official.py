@@ -17,15 +17,12 @@ def sheets():
     return official_sheets()
 
 
-def said_of(study):
-    return {(warning.kind, warning.column) for warning in study.warnings}
-
-
 def test_with_all_that_was_not_foreseen_every_finding_has_its_numbers_or_a_reason(sheets):
     for change in UNFORESEEN:
         sheets = change(sheets)
     study = parse_sheets(sheets, official_text())
-    assert said_of(study) >= set(UNFORESEEN.values())
+    said = {(warning.kind, warning.column) for warning in study.warnings}
+    assert said >= set(UNFORESEEN.values())
     assert study.prompted_condition == "model-a-empathy-prompt"
     assert study.participants_sheet == "Users"
     for place, row in numbers(study, DRAWS).items():

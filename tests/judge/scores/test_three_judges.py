@@ -25,29 +25,15 @@ def bootstrap(judged):
 
 
 @pytest.fixture(scope="module")
-def agreement(judged):
-    return three_judges.agreement_table(judged)
-
-
-@pytest.fixture(scope="module")
-def statistics(judged, bootstrap):
-    return three_judges.by_question(judged, bootstrap)
-
-
-@pytest.fixture(scope="module")
 def tables(judged, bootstrap):
     return three_judges.tables(judged, bootstrap)
-
-
-@pytest.fixture(scope="module")
-def groups(judged):
-    return dict(iter(judged.groupby(["corpus", "question"], sort=False)))
 
 
 # The published values
 
 
-def test_every_published_value_stands_once_and_is_reproduced(agreement):
+def test_every_published_value_stands_once_and_is_reproduced(judged):
+    agreement = three_judges.agreement_table(judged)
     keys = ["corpus", "question", "first", "second"]
     assert agreement["corpus"].unique().tolist() == list(CORPORA)
     published = published_agreement().set_index(keys).sort_index()
@@ -87,8 +73,9 @@ def naive(group, statistic, rater):
     return np.mean(found)
 
 
-def test_intervals_are_those_of_resampled_conversations(judged, bootstrap, statistics):
+def test_intervals_are_those_of_resampled_conversations(judged, bootstrap):
     """Copying out the conversations of every resample gives the same limits: of one corpus, and of a difference."""
+    statistics = three_judges.by_question(judged, bootstrap)
     drawn = {name: [] for name in MEASURES}
     other = {"agreement": "claude", "level": "claude", "left_out": "expert", "error": "expert"}
     for draw in range(DRAWS):
@@ -113,7 +100,8 @@ def test_intervals_are_those_of_resampled_conversations(judged, bootstrap, stati
 # Experts, models, juries
 
 
-def test_differences_and_gains_of_a_jury_are_those_of_nearness(judged, groups, tables):
+def test_differences_and_gains_of_a_jury_are_those_of_nearness(judged, tables):
+    groups = dict(iter(judged.groupby(["corpus", "question"], sort=False)))
     mean = {
         rater: np.mean([naive(group, "left_out", rater) for group in groups.values()])
         for rater in (*JUDGES, "jury")
@@ -146,9 +134,6 @@ def test_the_accuracy_that_others_computed(tables, judge, accuracy):
     row = tables["accuracy"][JUDGES[judge]].loc["accuracy"]
     assert (row["n"], row["estimate"].round(4)) == (150, accuracy)
     assert row["unit"]
-
-
-# The alternative annotator test
 
 
 # Small examples by hand
