@@ -67,12 +67,7 @@ WRONG = [  # where in the download, what stands there, what of it is named
 ]
 
 
-def at(change):
-    """Id of a test: where something stands, and what."""
-    return f"{'.'.join(map(str, change[0]))}={change[1]!r:.12}"
-
-
-@pytest.mark.parametrize(("place", "value", "named"), WRONG, ids=map(at, WRONG))
+@pytest.mark.parametrize(("place", "value", "named"), WRONG)
 def test_anything_else_is_refused_with_its_place(tmp_path, content, place, value, named):
     with naming.refused(f"{tmp_path / 'anna.json'}: ", *named):
         read(tmp_path, changed(content, place, value))

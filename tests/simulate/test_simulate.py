@@ -21,7 +21,6 @@ from sense7.workbook.xlsx import read_sheets
     [
         ({"turn_sds": 1}, ["turn_sds", "turn_sd"]),
         ({"turn_sd": "x"}, ["turn_sd is 'x'", "0 to 3"]),
-        ({"turn_sd": -0.1}, ["turn_sd is -0.1", "0 to 3"]),
         ({"participants": 1.5}, ["participants is 1.5", "1 to 100,000"]),
         ({"conversations": 50}, ["conversations is 50", "(109)"]),
         ({"conditions": ["a", "a"]}, ["conditions is ['a', 'a']"]),

@@ -171,7 +171,6 @@ def test_hosts_without_an_answer(server, monkeypatch, mirror, cause):
 HTML = b"\n<!doctype html><html><title>Sign in</title></html>"
 FAULTS = {
     "no such file": (None, ["HTTP 404"]),
-    "server error": (lambda handler: handler.send_error(503), ["HTTP 503"]),
     "web page": (HTML, ["official.xlsx: "]),
     "no zip": (b"PK but no zip", ["official.xlsx: "]),
     "cut short": (lambda handler: handler.send(b"PK\x03\x04 and then", length=10_000), []),
