@@ -39,20 +39,17 @@ def installed(wheel, tmp_path_factory):
     return folder
 
 
-def without_ours(**more):
-    return {name: value for name, value in os.environ.items() if not name.startswith(OURS)} | more
-
-
 @pytest.fixture
 def run_installed(installed, tmp_path, monkeypatch):
     """Run Python on the installed package in an empty folder; no file of the package may change by it."""
 
     def run(code, *arguments):
         before = {path: path.stat().st_mtime_ns for path in installed.rglob("*")}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
         done = subprocess.run(
             [sys.executable, "-c", code, *arguments],
             cwd=tmp_path,
-            env=without_ours(PYTHONPATH=str(installed), PYTHONDONTWRITEBYTECODE="1"),
+            env=kept | {"PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": "1"},
             capture_output=True,
             text=True,
             timeout=300,

@@ -134,13 +134,9 @@ def test_an_unfit_folder_is_refused_and_left_as_it_is(folder, small, file, given
 # Recognized wherever they are
 
 
-def renamed(folder, name):
-    for path in list(folder.iterdir()):
-        path.rename(path.with_name(path.name.replace(JUDGE, name)))
-
-
 def test_under_any_name_the_judge_is_called_simulated_and_refused_for_real_data(folder, small, few):
-    renamed(folder, "gpt-4o-empathy_judge")
+    for path in list(folder.iterdir()):
+        path.rename(path.with_name(path.name.replace(JUDGE, "gpt-4o-empathy_judge")))
     judges = read_runs(few, folder)
     assert list(judges) == ["simulated judge: gpt-4o-empathy_judge"]
     assert "simulated judge: gpt-4o-empathy_judge" in judge_results(few, judges).index
