@@ -15,7 +15,8 @@ from markdown_it import MarkdownIt
 from helpers import naming
 
 ROOT = Path(__file__).resolve().parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PROJECT = PYPROJECT["project"]
 BINDERS_LOCK = "requirements-binder.lock"
 
 
@@ -29,6 +30,9 @@ def test_binder_installs_what_executes_notebooks_and_nothing_that_only_pages_nee
     lock = (ROOT / BINDERS_LOCK).read_text("utf-8")
     assert re.search("^papermill==", lock, re.MULTILINE)
     assert not re.search("^(jupyter-book|sphinx|myst-nb|sqlalchemy)==", lock, re.MULTILINE)
+    of_books = set(PROJECT["optional-dependencies"]["book"])
+    of_pages = {line for line in of_books if re.match("fonttools|jupyter-book|sphinxext", line)}
+    assert of_books - of_pages <= set(PYPROJECT["dependency-groups"]["binder"])
 
 
 # The set-up; that it makes an environment is seen by every run of the workflows
