@@ -155,15 +155,12 @@ PLAIN = JudgeParameters(
 """A judge that sees nothing but what the conversation offers."""
 
 
-def scores_of(study, judge, *, words=400.0, seed=1):
-    return draw_judge(study, np.full(len(study.turns), words), judge, np.random.default_rng(seed))
-
-
 # What is put in
 
 
 def test_the_signal_is_a_slope_and_nothing_of_the_person_is_in_it(large):
-    judgment = scores_of(large, PLAIN).judgment
+    words = np.full(len(large.turns), 400.0)
+    judgment = draw_judge(large, words, PLAIN, np.random.default_rng(1)).judgment
     slope, level = np.polyfit(offered_quality(large) - 4.19, judgment, 1)
     assert (slope, level) == (pytest.approx(0.7), pytest.approx(4.19))
     person = large.participant_effect[large.participant]

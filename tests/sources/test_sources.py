@@ -280,7 +280,6 @@ def test_an_editions_copy_knows_what_it_is(server, places):
     "change",
     [
         {"kind": "own"},
-        {"kind": "synthetic"},
         {"mirror": True},
         {"address": None},
         {"fetched": None},
