@@ -224,6 +224,15 @@ def test_every_row_says_what_it_is_and_why_it_lacks_something():
             assert "interval" in row["method"], name
 
 
+def test_a_key_is_a_number_of_one_function():
+    functions = {}
+    for row in known(1)[1].values():
+        if row.get("key"):
+            functions.setdefault(row["key"], set()).add(row["computed_by"].function)
+    assert {key: names for key, names in functions.items() if len(names) > 1} == {}
+    assert len(functions) > 200
+
+
 def test_of_few_people_nothing_has_an_interval_and_the_reason_says_so():
     study, _ = known(1)
     few = study.subset(participants=study.conversations["participant"].unique()[:4])
