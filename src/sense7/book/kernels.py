@@ -38,9 +38,13 @@ LIBRARIES = (
     "IPython.core.completerlib",
     "matplotlib.pyplot",
     "matplotlib_inline.backend_inline",
+    "matplotlib.backends.backend_svg",
+    "pandas",
     "pandas.io.formats.html",
     "pandas.io.formats.csvs",
+    "scipy.stats",
     "seaborn",
+    "sklearn",
     "statsmodels.api",
     "yaml",
 )

@@ -99,6 +99,9 @@ def jupyter_book_waiting(config: Mapping, folder: Path) -> Iterator[Callable[[Ca
     """
     # -P: no module of the working directory is taken.
     command = [sys.executable, "-P", "-X", "utf8", "-m", "sense7.book.jupyter_book", str(folder)]
+    command += config["sphinx"]["config"]["extensions"]
+    if not folder.exists():
+        command.append("sense7.findings.elsewhere")  # for the ledger's page, which will be made
     environment = without_keys()
     environment["NO_COLOR"] = "1"
     environment["PYTHONWARNINGS"] = "ignore"
@@ -106,7 +109,7 @@ def jupyter_book_waiting(config: Mapping, folder: Path) -> Iterator[Callable[[Ca
     # Sphinx would write its year where _config.yml gives another.
     environment.pop("SOURCE_DATE_EPOCH", None)
     with subprocess.Popen(  # noqa: S603 -- our own words
-        command + config["sphinx"]["config"]["extensions"],
+        command,
         bufsize=0,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

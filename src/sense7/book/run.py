@@ -42,15 +42,14 @@ SET_BY_BUILD = frozenset({"data", "predictions", "results"})
 """Parameters that a build sets itself: notebooks read the edition's own copies of what it is made from."""
 
 FIRST_GUESS = {
-    "18-coverage": 14.0,
-    "17-robustness": 14.0,
-    "12-judge": 12.0,
-    "06-individualized": 11.0,
-    "07-context": 11.0,
-    "13-baselines": 10.0,
-    "16-elsewhere": 9.0,
+    "17-robustness": 30.0,
+    "12-judge": 22.0,
+    "13-baselines": 12.0,
+    "06-individualized": 9.0,
+    "09-poor-turn": 9.0,
+    "15-three-judges": 8.0,
 }
-"""Seconds that a notebook takes beside others, where none was measured; 5 of all that stand not here."""
+"""Seconds that a notebook takes beside others, where none was measured; 4 of all that stand not here."""
 
 EXECUTED, VALUES, MADE = "notebook.ipynb", "values.json", "made.json"
 """Files of a place in the cache; the last has the seconds of the execution and what its result depends on."""
@@ -263,7 +262,7 @@ def execute_notebooks(
             take_result(job, job.place(cache), edition)
         else:
             last = last_made(job, cache)
-            waiting[name] = last.get("seconds", FIRST_GUESS.get(name, 5.0))
+            waiting[name] = last.get("seconds", FIRST_GUESS.get(name, 4.0))
             say(f"{name}: to be executed, {why_again(job, last.get('parts'))}")
     unchanged = len(jobs) - len(waiting)
     if waiting:
