@@ -73,6 +73,9 @@ def main() -> None:
     """Run a verb; what a user can fix or ends is one message and its exit code, never a traceback."""
     # Measured: on several threads NumPy takes half as much processor time again, and hardly ends earlier.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Measured: `sense7 check` takes 10 % less where Python seldom looks for cycles, and never among modules.
+    gc.freeze()
+    gc.set_threshold(100_000)
     _open_streams()
     terminated = _treat_sigterm_as_ctrl_c()
     try:

@@ -37,15 +37,15 @@ def describe(study: ParsedWorkbook) -> dict:
     roles = _count_texts(study.messages["role"])
 
     turns_by_state = {}
-    put_to_rating = set()
-    with_rating = set()
-    answers = {STATES.index(RATED), STATES.index(NOT_RATED)}
     for name in RATING_NAMES:
-        codes = turns[f"{name}_state"]
-        counts = Counter(codes)
+        counts = Counter(turns[f"{name}_state"])
         turns_by_state[name] = {STATES[code]: counts[code] for code in sorted(counts)}
-        put_to_rating.update(turn for turn, code in enumerate(codes) if code in answers)
-        with_rating.update(turn for turn, level in enumerate(turns[name]) if isfinite(level))
+    rated, not_rated = STATES.index(RATED), STATES.index(NOT_RATED)
+    codes_of_turns = zip(*(turns[f"{name}_state"] for name in RATING_NAMES), strict=True)
+    put_to_rating = with_rating = 0
+    for codes in codes_of_turns:
+        with_rating += rated in codes
+        put_to_rating += rated in codes or not_rated in codes
 
     never_asked = []
     not_recorded = []
@@ -71,8 +71,8 @@ def describe(study: ParsedWorkbook) -> dict:
             "conversations": len(conversations["row"]),
             "messages": len(study.messages["row"]),
             "assistant turns": len(turns["row"]),
-            "turns shown for rating": len(put_to_rating),
-            "turns with a rating": len(with_rating),
+            "turns shown for rating": put_to_rating,
+            "turns with a rating": with_rating,
             "error rows": roles["error"],
         },
         "roles": dict(roles.most_common()),

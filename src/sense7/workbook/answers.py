@@ -103,7 +103,7 @@ def _read_column(table, column: Column) -> tuple[array, array]:
     answers = reading.answers_of(column)
     cells = table.cells(column.official)
     keys = distinct_keys(cells)
-    read = {}
+    level_by_key, state_by_key = {}, {}
     unreadable = {}
     for key, cell in dict(zip(keys, cells, strict=True)).items():
         level, state = level_of(cell, answers, reading.decimal)
@@ -112,9 +112,12 @@ def _read_column(table, column: Column) -> tuple[array, array]:
             state = UNREADABLE
         if state == UNREADABLE:
             unreadable[key] = as_text(cell).strip()
-        read[key] = level, STATES.index(state)
-    levels = array("d", [read[key][0] for key in keys])
-    states = array("b", [read[key][1] for key in keys])
+        level_by_key[key] = level
+        state_by_key[key] = STATES.index(state)
+    levels = array("d", map(level_by_key.__getitem__, keys))
+    states = array("b", map(state_by_key.__getitem__, keys))
+    if not unreadable:
+        return levels, states
     answered = count_answered(states)
     rows_of = defaultdict(list)
     for row, key in enumerate(keys, 2):

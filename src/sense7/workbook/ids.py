@@ -92,8 +92,8 @@ def as_names(cells: Sequence) -> list[str | None]:
 
 def select(column: Sequence, indices: Iterable[int]) -> list | array:
     """Some cells of a column, as a list or as an array of numbers like the column's own."""
-    cells = [column[index] for index in indices]
-    return array(column.typecode, cells) if isinstance(column, array) else cells
+    cells = map(column.__getitem__, indices)
+    return array(column.typecode, cells) if isinstance(column, array) else list(cells)
 
 
 def distinct_keys(cells: Sequence) -> Sequence:

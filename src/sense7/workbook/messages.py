@@ -48,11 +48,11 @@ def read_messages(
             else:
                 other_rows.append(row)
     _report_texts(table)
-    levels_of = [ratings[name][0] for name in RATING_NAMES]
-    rated_rows = [
-        row for row in other_rows if any(math.isfinite(levels[row]) for levels in levels_of)
-    ]
-    table.add("rating-elsewhere", "", [row + 2 for row in rated_rows])
+    rated_rows = set()
+    for name in RATING_NAMES:
+        levels = ratings[name][0]
+        rated_rows.update(row + 2 for row in other_rows if math.isfinite(levels[row]))
+    table.add("rating-elsewhere", "", sorted(rated_rows))
 
     position = array("q", [0]) * len(names)
     turn = array("q", [0]) * len(names)

@@ -121,7 +121,7 @@ class Table:
             return self.without_missing(official, names, MISSING_TEXTS - {"None"})
         names = self.without_missing(official, names, MISSING_TEXTS)
         for row, cell in enumerate(self.cells(official), 2):
-            if not isinstance(cell, str | None) and not _is_whole(cell):
+            if cell is not None and not isinstance(cell, str) and not _is_whole(cell):
                 self.add("id-type", official, [row], cell, severity=self.reading.severity)
         return names
 

@@ -136,6 +136,8 @@ def sheets_in(path: Path, parts: Mapping[str, bytes], book: str) -> list[bytes]:
 def require_memory(path: Path, parts: Mapping[str, bytes], sheets: Sequence[bytes]) -> None:
     """Refuse shared texts that no memory holds once they stand in every cell that refers to them."""
     shared = b"".join(xml for name, xml in parts.items() if name.endswith("sharedstrings.xml"))
+    if not shared:
+        return
     announced = _ANNOUNCED.search(shared)
     if announced and int(announced[1]) > len(shared):
         reason = f"sharedStrings.xml announces {announced[1].decode()} texts"
