@@ -18,7 +18,7 @@ REPORTS = {
     notes_of_files: Calibration,
 }
 SAID = [
-    *("1,200 refusal", "2 truncated", "0.250", "0.750", "1 conversation", "3", "4"),
+    *("1,200 refusal", "2 truncated", "0.250", "0.750", "1 not_asked", "3", "4"),
     *("1 unstated", "2 models", "gpt", "mistral", "1,500", "2,000", "2; the first is C7"),
     "my_results.csv",
 ]

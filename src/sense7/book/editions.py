@@ -8,7 +8,7 @@ import json
 import os
 import shlex
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -75,8 +75,8 @@ def build_command(edition: str) -> str:
     return f"sense7 build WORKBOOK --name {shlex.quote(edition)}"
 
 
-def find_edition(working_folder: Path, edition: str, keys: Iterable[str] = ()) -> Path:
-    """Folder of an edition by its name or its path; ``keys`` of recorded values are names that may be meant, too."""
+def find_edition(working_folder: Path, edition: str) -> Path:
+    """Folder of an edition by its name or its path."""
     by_name = edition_folder(working_folder, edition)
     for folder in (by_name, Path(edition).expanduser()):
         if (folder / "edition.json").is_file():
@@ -86,8 +86,8 @@ def find_edition(working_folder: Path, edition: str, keys: Iterable[str] = ()) -
     if present:
         remedy = f"Build it: {build_command(edition)}, or give the path of its folder."
     raise UserError(
-        f"{edition}: neither an edition (present: {', '.join(present) or 'none'}), nor the folder of one, nor a value "
-        f"that one recorded. {did_you_mean(edition, [*present, *keys], remedy)}"
+        f"{edition}: neither an edition (present: {', '.join(present) or 'none'}), nor the folder of one. "
+        f"{did_you_mean(edition, present, remedy)}"
     )
 
 

@@ -1,12 +1,9 @@
 """The ledger of an edition: the claims beside its recorded values and what is expected of them, as a file."""
 
-import importlib
-import inspect
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from sense7.book.code import PACKAGE
 from sense7.book.editions import find_edition, read_facts
 from sense7.book.run import Jobs
 from sense7.claims import POWER_FILE, Claim, Row, make_ledger
@@ -14,16 +11,14 @@ from sense7.errors import BuildError
 from sense7.expected import FILE as EXPECTED
 from sense7.expected import TRUTH, expected_values, is_of_workbook, load_stored
 from sense7.files import read_json
-from sense7.record import called, read_values, write_json
+from sense7.record import read_values, write_json
 from sense7.sources import Provenance
 from sense7.sources.released import verified_digest
 
 
-def read_ledger(
-    working_folder: Path, edition: str, keys: Collection[str] = ()
-) -> tuple[list[dict], dict]:
+def read_ledger(working_folder: Path, edition: str) -> tuple[list[dict], dict]:
     """Ledger of a finished edition, as plain values, and the facts of the edition; see ``find_edition``."""
-    folder = find_edition(working_folder, edition, keys)
+    folder = find_edition(working_folder, edition)
     facts = read_facts(folder)
     return read_json(folder / "ledger.json"), facts
 
@@ -79,13 +74,3 @@ def write_ledger(
 
 _CHANCE = {"data", "predictions", "results", "confidence", "draws", "seed"}
 """Parameters of notebooks on which no estimate of a simulated study depends but by chance."""
-
-
-def definition(value: Mapping) -> str:
-    """The call that gave a recorded value, with file and line of its function, or with the notebook of a cell."""
-    module, _, name = value["computed_by"]["function"].rpartition(".")
-    if not module:
-        return f"{called(value)}, {value['notebook']}"
-    code = inspect.unwrap(getattr(importlib.import_module(module), name)).__code__
-    file = Path(code.co_filename).relative_to(PACKAGE.parents[1])
-    return f"{called(value)}, {file}:{code.co_firstlineno}"

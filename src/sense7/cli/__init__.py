@@ -1,6 +1,5 @@
 """The command line: verbs only. What they do lies in the modules they call.
 
-What a call gets wrong is said like any other error.
 Exit codes: 0 done; 1 a book that could not be built, a strict ledger that differs or compares nothing, or an edition
 that does not verify; 2 something that the user can fix; 130 and 143 interrupted, by Ctrl-C and by SIGTERM. Messages
 go to standard error, results to standard output.
@@ -14,7 +13,6 @@ import io
 import os
 import signal
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -29,23 +27,16 @@ _TERMINATED = 143
 (_UsageError,) = typer.BadParameter.__bases__  # Typer exports it under no name
 
 _PANELS = {
-    "Build a book": {"build": "book", "run": "book", "ledger": "book", "verify": "book"},
-    "Data": {
-        "check": "data",
-        "template": "data",
-        "fetch": "data",
-        "import": "share",
-        "simulate": "data",
-    },
-    "Collect and share": {"instrument": "share", "gather": "share", "site": "book"},
-    "Change the book": {"notebooks": "book"},
-    "Judge": {"judge": "judge"},
+    "book": ("Build a book", ["build", "run", "ledger", "verify", "site", "notebooks"]),
+    "data": ("Data", ["check", "template", "fetch", "simulate"]),
+    "share": ("Collect ratings", ["import", "instrument", "gather"]),
+    "judge": ("Judge", ["judge"]),
 }
-"""Panel of the help -> its verbs, and the module of each."""
+"""Module -> panel of the help, and its verbs."""
 
 app = typer.Typer(
     no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["--help", "-h"]},
     pretty_exceptions_enable=False,
     help="A SENSE-7 workbook of rated conversations in, a book of findings out.",
 )
@@ -53,9 +44,9 @@ app = typer.Typer(
 
 def add_verbs(called: str) -> None:
     """Add the verb that is called, without the modules of others; all of them where none is."""
-    is_known = any(called in verbs for verbs in _PANELS.values())
-    for panel, verbs in _PANELS.items():
-        for verb, name in verbs.items():
+    is_known = any(called in verbs for _, verbs in _PANELS.values())
+    for name, (panel, verbs) in _PANELS.items():
+        for verb in verbs:
             if is_known and verb != called:
                 continue
             module = importlib.import_module(f"sense7.cli.{name}")
@@ -76,7 +67,10 @@ def main() -> None:
     # Measured: `sense7 check` takes 10 % less where Python seldom looks for cycles, and never among modules.
     gc.freeze()
     gc.set_threshold(100_000)
-    _open_streams()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Letters that its encoding lacks are escaped: Windows writes a file in a code page with few.
+            stream.reconfigure(errors="backslashreplace")
     terminated = _treat_sigterm_as_ctrl_c()
     try:
         code, message = _run_verb()
@@ -96,23 +90,6 @@ def main() -> None:
     sys.exit(code)
 
 
-def _open_streams() -> None:
-    """Have a closed stream take what is written to it, and the others escape letters that their encoding lacks.
-
-    A service starts a verb with its output closed, and Windows writes a file in a code page with few letters.
-    """
-    modes = {"stdin": "r", "stdout": "w", "stderr": "w"}  # in the order of their numbers
-    for name, mode in modes.items():
-        stream = getattr(sys, name)
-        if stream is None:
-            # The system gives it the lowest free number, its own: no other file is written to in its place.
-            opened = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 -- to the process's end
-            os.set_inheritable(opened.fileno(), True)  # by kernels, which else are without it
-            setattr(sys, name, opened)
-        elif isinstance(stream, io.TextIOWrapper) and mode == "w":
-            stream.reconfigure(errors="backslashreplace")
-
-
 def _run_verb() -> tuple[int, str]:
     """Give the exit code, and what is to be said on standard error."""
     try:
@@ -123,13 +100,8 @@ def _run_verb() -> tuple[int, str]:
         sys.stdout.flush()
         return code or 0, ""
     except _UsageError as error:
-        if type(error).__name__ == "NoArgsIsHelpError":  # the help itself was printed
-            return error.exit_code, ""
-        message = error.format_message().rstrip(".")
-        if not message.endswith("?"):
-            message += "."
-        command = error.ctx.command_path if error.ctx else "sense7"
-        return error.exit_code, f"{message} Help: {command} --help"
+        error.show()
+        return error.exit_code, ""
     except UserError as error:
         return 2, str(error)
     except OSError as error:

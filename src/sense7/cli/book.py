@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from sense7 import __version__
+from sense7.checkout import find_project
 from sense7.cli.common import (
     Jobs,
     Json,
@@ -38,8 +39,6 @@ def build(
     quiet: Quiet = False,
 ) -> None:
     """Build the book of a workbook; the last line is the path of its front page."""
-    from sense7.checkout import find_project
-
     with building("Building a book"):
         say = reporting(quiet)
         from sense7.book.build import build_edition, lines_of
@@ -69,35 +68,17 @@ def build(
 
 
 def ledger(
-    edition: Annotated[
-        str,
-        argument("Name of a built edition, or key of a recorded value.", "EDITION|KEY"),
-    ] = "synthetic",
+    edition: Annotated[str, argument("Name of a built edition.")] = "synthetic",
     strict: Annotated[
         bool, option("Exit with 1 unless the official workbook gives every primary figure.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Print every published claim beside what an edition computed; of a key, the function, file and line behind it."""
-    from sense7.book.editions import edition_folder
-    from sense7.book.ledger import definition, read_ledger
-    from sense7.checkout import find_project
+    """Print every published claim beside what an edition computed."""
+    from sense7.book.ledger import read_ledger
     from sense7.claims import PRIMARY, State
-    from sense7.record import read_values
 
-    project = find_project()
-    folder = edition_folder(project.place, edition)
-    values = {}
-    if not folder.exists():
-        for results in sorted(folder.parent.glob("*/results")):
-            # Of editions that record the same, the first counts.
-            values = read_values(results) | values
-            if edition in values:
-                break
-    if edition in values:
-        print(definition(values[edition]))
-        return
-    rows, facts = read_ledger(project.place, edition, values.keys())
+    rows, facts = read_ledger(find_project().place, edition)
     label = facts["label"]
     # Other works are compared with their own numbers in every edition, which says nothing of SENSE-7.
     of_paper = [row for row in rows if not row["published"].get("release")]
@@ -132,7 +113,9 @@ def _print_claims(title: str, rows: list[dict]) -> None:
 
     cells = []
     for row in rows:
-        claim, computed, rehearsal = row["published"], row["computed"], row["rehearsal"]
+        claim = row["published"]
+        computed = row["computed"]
+        rehearsal = row["rehearsal"]
         title_cell = claim["title"]
         if claim["contradiction"]:
             title_cell += f"\nContradiction: {claim['contradiction']}"
@@ -162,7 +145,6 @@ def run(
 
     The last two lines are the folder of the values and the executed copy.
     """
-    from sense7.checkout import find_project
     from sense7.record import format_value, read_values
 
     with building("Running a notebook", pages=False):
@@ -192,8 +174,6 @@ def verify(
     quiet: Quiet = False,
 ) -> None:
     """Recompute an edition from its own data in a temporary place, and compare; exit code 1 if anything differs."""
-    from sense7.checkout import find_project
-
     with building("Verifying an edition", pages=False):
         from sense7.book.again import verify_edition
 
@@ -213,7 +193,6 @@ def site(
 ) -> None:
     """Put editions together to a folder for a web server; pages lead from one edition to another."""
     from sense7.book.editions import edition_folder, write_site
-    from sense7.checkout import find_project
 
     working_folder = find_project().place
     folder = edition_folder(working_folder, "synthetic").parent

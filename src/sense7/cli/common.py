@@ -70,7 +70,7 @@ def assignments(items: list[str]) -> dict:
 
 
 _EXECUTES_NOTEBOOKS = ("ipykernel", "jsonschema", "jupytext", "papermill")
-_BUILDS_BOOKS = ("ipykernel", "jsonschema", "jupyter_book", "jupytext", "papermill")
+_BUILDS_BOOKS = (*_EXECUTES_NOTEBOOKS, "jupyter_book")
 
 
 @contextlib.contextmanager
@@ -121,8 +121,8 @@ def print_table(
     Console(width=width).print(table)
 
 
-def reporting(quiet: bool) -> Callable:
-    """What a build says, line by line on standard error; nothing if quiet."""
+def reporting(quiet: bool = False) -> Callable:
+    """What a verb says on the way, line by line on standard error; nothing if quiet."""
     if quiet:
         return silent
 

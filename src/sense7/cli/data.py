@@ -48,13 +48,13 @@ def check(
 def simulate(
     out: Annotated[Path | None, option("Workbook to write.")] = None,
     seed: Annotated[int, option("Seed of every random step.", min=0)] = 20250919,
-    no_judge: Annotated[bool, option("Without a simulated judge.", "--no-judge")] = False,
     parameter: Parameters = None,
     parameters: Annotated[bool, option("List the parameters.", "--parameters")] = False,
     force: Force = False,
 ) -> None:
     """Write a synthetic workbook in the official format, and the predictions of a simulated judge."""
     from sense7 import simulate as simulation
+    from sense7.judge.scores import judges
     from sense7.simulate.workbook import READING
     from sense7.workbook.reading import reading_path, write_reading
     from sense7.workbook.xlsx import write_sheets
@@ -69,26 +69,15 @@ def simulate(
     require_free(reading_path(out), replace=force)
     assigned = assignments(parameter or [])
     of_judge = {name: value for name, value in assigned.items() if name.startswith("judge_")}
-    if of_judge and no_judge:
-        raise UserError(
-            f"-p {next(iter(of_judge))} and --no-judge exclude each other. Leave out one of them."
-        )
     of_study = {name: assigned[name] for name in assigned.keys() - of_judge.keys()}
     study_parameters = simulation.Parameters.from_mapping(of_study)
-    judge_parameters = None
-    if not no_judge:
-        from sense7.judge.scores import judges
-
-        judge_parameters = simulation.JudgeParameters.from_mapping(of_judge)
-        folder = judges.simulated_folder(out)
-        judges.require_own_folder(folder, replace=force)
+    judge_parameters = simulation.JudgeParameters.from_mapping(of_judge)
+    folder = judges.simulated_folder(out)
+    judges.require_own_folder(folder, replace=force)
     simulated = simulation.simulate(study_parameters, seed=seed, judge=judge_parameters)
     write_sheets(simulated.sheets, out, replace=force)
     write_reading(out, READING)
-    written = [out]
-    if not no_judge:
-        written += judges.write_simulated(simulated, folder, replace=force)
-    print(*written, sep="\n")
+    print(out, *judges.write_simulated(simulated, folder, replace=force), sep="\n")
 
 
 def fetch(

@@ -16,9 +16,6 @@ LINES_SHOWN = 40
 GROUPS_SHOWN = 12
 """Groups of a characteristic that are named, unless each is of one person alone."""
 
-WIDEST_NAME = 60
-"""Characters of the names in a block, after which their values are no longer in one column."""
-
 
 def describe(study: ParsedWorkbook) -> dict:
     """Counts, conditions, what was never asked or not matched, all diagnostics: plain values, ready for JSON.
@@ -153,7 +150,7 @@ def print_description(description: dict) -> None:
 
 def _block(content: Mapping) -> list[str]:
     """A line for each name with its number, text, or counts by state; no more than are shown."""
-    width = min(max(map(len, content)), WIDEST_NAME)
+    width = max(map(len, content))
     lines = []
     for name, value in list(content.items())[:LINES_SHOWN]:
         text = value

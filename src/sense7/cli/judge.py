@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sense7.cli.common import Data, Json, Many, argument, complain, option
+from sense7.cli.common import Data, Json, Many, argument, complain, option, reporting
 from sense7.errors import UserError
 from sense7.judge import DEFAULT_MODEL
+from sense7.loading import load
 from sense7.terminal import count_of, plain_lines
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ ScoreScale = Annotated[
     str | None, option("Of others' scores, such as 0-100.", metavar="WORST-BEST")
 ]
 Draws = Annotated[int, option("Draws of the bootstrap over participants.", min=1)]
-Seed = Annotated[int, option("Seed of the bootstrap.", min=0)]
 
 
 @judge.command()
@@ -86,7 +86,9 @@ def run(
     dry_run: Annotated[
         bool, option("Say what it would take, and send nothing.", "--dry-run")
     ] = False,
-    yes: Annotated[bool, option("Do not ask first.", "--yes", "-y")] = False,
+    yes: Annotated[
+        bool, option("Go on, however many calls or whatever price.", "--yes", "-y")
+    ] = False,
 ) -> None:
     """Ask a model to rate every conversation.
 
@@ -100,13 +102,9 @@ def run(
     from sense7.judge.asking.cost import Price
     from sense7.judge.asking.requests import Prompt, parse_parameters
     from sense7.judge.asking.session import carry_out, plan_session
-    from sense7.loading import load
 
     endpoint = Endpoint.of(base_url, header or (), to_ask=not dry_run)
-
-    def say(line: str) -> None:
-        print(plain_lines(line), file=sys.stderr, flush=True)
-
+    say = reporting()
     plan = plan_session(
         load(data, rated=shots > 0),  # only rated examples need ratings
         endpoint=endpoint,
@@ -138,10 +136,7 @@ def run(
         return
     reason = plan.estimate.needs_consent(near=endpoint.is_near)
     if reason and not yes:
-        if not sys.stdin.isatty():
-            raise UserError(f"{reason}. Give --yes to go on; or fewer --runs, or a --limit.")
-        if not typer.confirm(f"{reason[0].upper()}{reason[1:]}. Go on?", err=True):
-            raise UserError("nothing was sent")
+        raise UserError(f"{reason}. Give --yes to go on; or fewer --runs, or a --limit.")
     last_shown = time.monotonic()
 
     def show(tally: "Tally") -> None:
@@ -176,14 +171,13 @@ def evaluate(
     policy: Policy = "strict",
     score_scale: ScoreScale = None,
     draws: Draws = 10_000,
-    seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Compare predictions with the ratings: per file, and over files."""
     from sense7.cli.judge_words import notes_of_evaluation, print_evaluation
     from sense7.judge.scores.report import evaluate as evaluate_files
 
-    report = evaluate_files(paths, policy=policy, score_scale=score_scale, draws=draws, seed=seed)
+    report = evaluate_files(paths, policy=policy, score_scale=score_scale, draws=draws)
     _show(report, print_evaluation, notes_of_evaluation(report), as_json=as_json)
 
 
@@ -194,7 +188,6 @@ def compare(
     policy: Policy = "strict",
     score_scale: ScoreScale = None,
     draws: Draws = 10_000,
-    seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Compare the first judge with each other one: paired differences of every metric, on the same conversations.
@@ -203,7 +196,6 @@ def compare(
     """
     from sense7.cli.judge_words import notes_of_comparison, print_comparison
     from sense7.judge.scores.report import compare as compare_files
-    from sense7.loading import load
 
     study = None
     if data:
@@ -214,7 +206,6 @@ def compare(
         policy=policy,
         score_scale=score_scale,
         draws=draws,
-        seed=seed,
     )
     _show(report, print_comparison, notes_of_comparison(report), as_json=as_json)
 
@@ -240,7 +231,6 @@ def learn(
     calibrate it.
     """
     from sense7.judge.scores.baselines import write_learned
-    from sense7.loading import load
 
     study = load(data)
     rated = count_of(len(study.conversations), "conversation")
@@ -253,7 +243,6 @@ def calibrate(
     paths: Files,
     out: Annotated[Path, option("Folder of the calibrated prediction files.")],
     draws: Draws = 10_000,
-    seed: Seed = 0,
 ) -> None:
     """Bring scores to the level of the ratings, by what other participants teach.
 
@@ -263,6 +252,6 @@ def calibrate(
     from sense7.cli.judge_words import notes_of_files, print_calibration
     from sense7.judge.scores.report import calibrate as calibrate_files
 
-    report = calibrate_files(paths, out, draws=draws, seed=seed)
+    report = calibrate_files(paths, out, draws=draws)
     print_calibration(report)
     print(plain_lines("\n".join([*notes_of_files(report), *map(str, report.paths.values())])))

@@ -7,7 +7,6 @@ import numpy as np
 
 from sense7.cli.common import number_in_words, print_table
 from sense7.judge.files import SKIPPED_WORD
-from sense7.judge.reply import NOT_ASKED
 from sense7.judge.scores.comparison import decided
 from sense7.judge.scores.judges import ABOUT_SIMULATED
 from sense7.judge.scores.metrics import AUTHORS_METRICS, MEASURED
@@ -100,7 +99,6 @@ def notes_of_evaluation(report: Evaluation) -> list[str]:
     for file, run in facts.runs.items():
         of_rows = []
         failures = Counter(run.status[np.isnan(run.score)])
-        not_asked = failures.get(NOT_ASKED, 0)
         without_truth = np.isnan(run.ground_truth).sum()
         doubts = run.reason[run.doubtful]
         if failures:
@@ -111,10 +109,6 @@ def notes_of_evaluation(report: Evaluation) -> list[str]:
                 bounds = f"{lowest:z.3f} to {highest:z.3f}"
                 bounded = f"; for any values of these scores, the accuracy is {bounds}"
             of_rows.append(f"without a usable score: {counts}{bounded}.")
-        if not_asked:
-            never_asked = count_of(not_asked, "conversation")
-            how = "without a score and not in n under any policy"
-            of_rows.append(f"never asked: {never_asked}, {how}.")
         if len(doubts):
             of_rows.append(f"doubtful readings: {len(doubts):,}; the first: {doubts[0]}.")
         if without_truth:

@@ -1,4 +1,4 @@
-"""What a session will take, and when it asks first."""
+"""What a session will take, and when it needs consent."""
 
 import pytest
 

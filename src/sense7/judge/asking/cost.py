@@ -14,10 +14,10 @@ CHARACTERS_A_TOKEN = 4
 """Rule of thumb for English. Exact counts need the model's vocabulary, which would have to be downloaded."""
 
 MOST_COST = 10.0
-"""Cost above which a session asks first, in the currency of the prices."""
+"""Cost above which a session needs --yes, in the currency of the prices."""
 
 MOST_CALLS = 1000
-"""Calls to a distant endpoint above which a session asks first, if prices are not known."""
+"""Calls to a distant endpoint above which a session needs --yes, if prices are not known."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class CostEstimate:
         ]
 
     def needs_consent(self, *, near: bool) -> str:
-        """Say why a session should ask before it begins; "" if it needn't."""
+        """Say why a session needs --yes; "" if it doesn't."""
         if self.calls and self.cost_range is not None:
             highest = self.cost_range[1]
             if highest > MOST_COST:
