@@ -103,11 +103,6 @@ class Project(NamedTuple):
     sources: Path
     place: Path
 
-    @property
-    def is_checkout(self) -> bool:
-        """Whether the sources can be edited where they are."""
-        return self.sources == self.place
-
 
 def find_project() -> Project:
     """Find what books are built from, and where: the checkout or else the installed package and the working directory.

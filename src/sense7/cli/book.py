@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from sense7 import __version__
 from sense7.checkout import find_project
 from sense7.cli.common import (
     Jobs,
@@ -47,10 +46,6 @@ def build(
         project = find_project()
         for line in installed_otherwise(project.sources):
             print(line, file=sys.stderr)
-        if not project.is_checkout:
-            say(
-                f"no checkout here: sense7 {__version__} as installed; written to {project.place / '_build'}"
-            )
         parameters = assignments(parameter or [])
         built = build_edition(
             data,
@@ -149,7 +144,6 @@ def run(
 
     with building("Running a notebook", pages=False):
         from sense7.book.again import rerun
-        from sense7.judge.scores.judges import ABSENT, HOW_TO_MAKE_THEM
 
         executed = rerun(find_project(), notebook, assignments(parameter or []), out=out)
     values = read_values(executed.results).values()
@@ -161,10 +155,6 @@ def run(
             cells.append((value["key"], format_value(value), n, how))
         title = ": ".join(filter(None, (executed.name, executed.label)))
         print_table(title, ("Name", "Value", "n", "How it was computed"), cells)
-    if any(value["reason"] == ABSENT for value in values):
-        complain(
-            f"{ABSENT}. {HOW_TO_MAKE_THEM}, and give that folder: -p predictions=predictions_NAME"
-        )
     print(f"{executed.results}\n{executed.notebook}")
 
 

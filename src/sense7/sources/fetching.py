@@ -177,13 +177,12 @@ def _retrieve(name: str, address: str, sha256: str | None, file: str, folder: Pa
         return Path(pooch.retrieve(address, sha256, file, folder, downloader=downloader))
     except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
         # RequestException is an OSError too: caught here, before it could pass for a full disk.
-        problem = f"no connection ({type(error).__name__}). Check the network"
-        if isinstance(error, requests.exceptions.ProxyError):
-            problem = "the proxy refuses or can't be reached. Check HTTPS_PROXY and NO_PROXY"
-        elif isinstance(error, requests.exceptions.HTTPError):
-            problem = f"the server answers HTTP {error.response.status_code}. Try again later"
+        problem = type(error).__name__
+        if isinstance(error, requests.exceptions.HTTPError):
+            problem = f"HTTP {error.response.status_code}"
         raise UserError(
-            f"{name}: {problem}, or use a copy from elsewhere: sense7 fetch {name} --mirror PLACE. Asked: {public}"
+            f"{name}: {public} can't be fetched ({problem}). Try again later, check the network (HTTPS_PROXY and "
+            f"NO_PROXY too), or use a copy from elsewhere: sense7 fetch {name} --mirror PLACE"
         ) from None
     except ValueError as error:
         raise UserError(
@@ -253,12 +252,8 @@ def _fetched(source: Source) -> Provenance | None:
         return None
     record = record.against(path)
     if not record.unchanged:
-        raise UserError(f"{path}: changed since it was fetched ({_both_hashes(record)}). {fix}")
+        raise UserError(f"{path}: changed since it was fetched. {fix}")
     return record
-
-
-def _both_hashes(record: Provenance) -> str:
-    return f"recorded sha256 {record.sha256[:12]}..., found {str(record.sha256_now)[:12]}..."
 
 
 # From a name or a path to a file
@@ -325,7 +320,7 @@ def resolve(data: str | Path) -> tuple[Path, Provenance]:
         record = replace(record, sha256_now=provenance.sha256)
         if not record.unchanged:
             raise UserError(
-                f"{path}: changed since its origin was recorded ({_both_hashes(record)}). "
+                f"{path}: changed since its origin was recorded. "
                 f"Restore it, or delete {record_path(path).name} to use it as your own data."
             )
         provenance = record
