@@ -16,7 +16,8 @@ UPGRADE :=
 LONG :=
 VENV := .venv
 BIN    := $(VENV)/bin
-BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
+# A Chromium without a window of its own starts a page in half the time, where there is one.
+BROWSERS := chromium-headless-shell chromium chromium-browser google-chrome google-chrome-stable
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 
@@ -56,8 +57,8 @@ browser: ## install Chromium for the tests of the pages, where this may be done
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  echo "Installing Chromium, for the tests of the pages ..."; \
 	  options="-qq -o Acquire::Retries=1 -o Acquire::http::Timeout=20"; \
-	  { apt-get $$options update && DEBIAN_FRONTEND=noninteractive \
-	    apt-get $$options install -y --no-install-recommends chromium; } >/dev/null 2>&1 && exit 0; \
+	  export DEBIAN_FRONTEND=noninteractive; install="apt-get $$options install -y --no-install-recommends"; \
+	  { apt-get $$options update && { $$install chromium-headless-shell || $$install chromium; }; } >/dev/null 2>&1 && exit 0; \
 	fi; \
 	echo "No Chromium ($(BROWSERS)): tests of the pages in a browser will be skipped."
 

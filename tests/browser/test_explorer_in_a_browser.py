@@ -14,7 +14,6 @@ from sense7.explorer import explorer_files
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import is_poor
 from sense7.judge.scores.judges import read_runs
-from sense7.loading import load
 
 EXPLORER_PAGE = "book/explorer.html"
 HOSTILE = (
@@ -53,13 +52,12 @@ def numbers(*counts):
     return re.compile(r"^\D*" + r"\D+".join(f"{count:,}" for count in counts) + r"\D*$")
 
 
-def test_filters_leave_what_fits_and_stand_in_the_address(reader):
+def test_filters_leave_what_fits_and_stand_in_the_address(reader, synthetic):
     page = opened(reader.open(EXPLORER_PAGE))
-    study = load("synthetic")
-    total = len(study.conversations)
+    total = len(synthetic.conversations)
     expect(status(page)).to_have_text(numbers(total))
-    condition = str(study.conversations["condition"].iloc[0])
-    fitting = int((study.conversations["condition"] == condition).sum())
+    condition = str(synthetic.conversations["condition"].iloc[0])
+    fitting = int((synthetic.conversations["condition"] == condition).sum())
     page.get_by_label("Condition", exact=True).select_option(value=f"={condition}")
     expect(status(page)).to_have_text(numbers(fitting, total))
     assert all(condition in text for text in entries(page).all_inner_texts())
@@ -78,31 +76,25 @@ def test_a_filter_in_the_address_is_chosen_in_its_field(reader):
     assert field.input_value() == "yes"
 
 
-def filtered(reader, query):
-    """The conversations that an address leaves: names of those on the first page of the list, and how many they are."""
-    reader.page.goto("about:blank")  # an address that differs in its fragment alone loads no page
-    page = opened(reader.open(f"{EXPLORER_PAGE}#{query}"))
-    number = re.search(r"[\d,]+", status(page).text_content())[0]
-    return set(page.locator("#sense7-explorer .list .name").all_inner_texts()), int(
-        number.replace(",", "")
-    )
-
-
-def test_filters_find_what_the_statistics_count(reader):
-    study = load("synthetic")
-    tasks = study.conversations.set_index("conversation")
-    turns = study.turns
+def test_filters_find_what_the_statistics_count(reader, synthetic):
+    tasks = synthetic.conversations.set_index("conversation")
+    turns = synthetic.turns
     judged = pd.DataFrame(
-        {name: run.table.set_index("conversation")["score"] for name, run in runs_of(study).items()}
+        {
+            name: run.table.set_index("conversation")["score"]
+            for name, run in runs_of(synthetic).items()
+        }
     )
-    apart = (judged.mean(axis=1) - ground_truth(turns, study.conversations["conversation"])).abs()
+    apart = (
+        judged.mean(axis=1) - ground_truth(turns, synthetic.conversations["conversation"])
+    ).abs()
     poor = turns[is_poor(turns["overall"])].groupby("conversation")["turn"].min()
     length = turns.groupby("conversation").size().reindex(tasks.index)
     relational = turns.groupby("conversation")["Relational"].min().reindex(tasks.index)
     later = tasks.duplicated(["participant", "condition"])
     expected = {
         "prompted=yes&poor=yes": tasks.index.isin(poor.index)
-        & (tasks["condition"] == study.prompted_condition),
+        & (tasks["condition"] == synthetic.prompted_condition),
         "first=2": tasks.index.isin(poor[poor == 2].index),
         "low=Relational": relational <= 2,
         "low=Relational&level=1": relational <= 1,
@@ -114,15 +106,15 @@ def test_filters_find_what_the_statistics_count(reader):
         "topic=no+topic": tasks["topic"] == "no topic",
     }
     for query, wanted in expected.items():
-        names, number = filtered(reader, query)
-        assert number == wanted.sum(), query
-        assert names <= set(tasks.index[wanted]), query
+        page = reader.open(f"{EXPLORER_PAGE}#{query}")  # a new fragment alone loads no page
+        expect(status(page)).to_have_text(numbers(wanted.sum(), len(tasks)))
+        names = page.locator("#sense7-explorer .list .name").all_inner_texts()
+        assert set(names) <= set(tasks.index[wanted]), query
     assert sum(wanted.any() for wanted in expected.values()) > 8, "else nothing is compared"
 
 
-def test_a_link_to_a_turn_opens_it_and_ordinary_places_stay_places(reader):
-    study = load("synthetic")
-    first, *_ = study.conversations["conversation"]
+def test_a_link_to_a_turn_opens_it_and_ordinary_places_stay_places(reader, synthetic):
+    first, *_ = synthetic.conversations["conversation"]
     page = opened(reader.open(f"{EXPLORER_PAGE}#poor=yes&conversation={first}&turn=3"))
     message = page.locator('#sense7-explorer [data-turn="3"]')
     expect(message).to_be_focused()
@@ -142,8 +134,8 @@ def test_a_link_to_a_turn_opens_it_and_ordinary_places_stay_places(reader):
     expect(page.locator('#sense7-explorer [data-turn="5"]')).to_be_focused()
 
 
-def test_two_conversations_are_chosen_from_the_list_and_stand_beside_each_other(reader):
-    first, second = load("synthetic").conversations["conversation"].iloc[[0, 3]]
+def test_two_conversations_are_chosen_from_the_list_and_stand_beside_each_other(reader, synthetic):
+    first, second = synthetic.conversations["conversation"].iloc[[0, 3]]
     page = opened(reader.open(EXPLORER_PAGE))
     page.get_by_role("link", name=f"Compare {first}", exact=True).click()
     expect(page.get_by_text("choose a conversation of the list")).to_be_visible()
@@ -165,8 +157,8 @@ def test_two_conversations_are_chosen_from_the_list_and_stand_beside_each_other(
     expect(status(page)).to_have_text(numbers(672))
 
 
-def test_on_a_phone_one_of_the_two_is_seen_at_a_time(reader):
-    first, second = load("synthetic").conversations["conversation"].iloc[[0, 3]]
+def test_on_a_phone_one_of_the_two_is_seen_at_a_time(reader, synthetic):
+    first, second = synthetic.conversations["conversation"].iloc[[0, 3]]
     reader.page.set_viewport_size({"width": 360, "height": 800})
     page = opened(reader.open(f"{EXPLORER_PAGE}#conversation={first}&with={second}"))
     left, right = page.locator("#sense7-explorer .side").all()
@@ -183,13 +175,13 @@ def test_on_a_phone_one_of_the_two_is_seen_at_a_time(reader):
     expect(right).to_be_visible()
 
 
-def test_a_judge_stands_beside_the_user_and_is_called_simulated(reader):
-    study = load("synthetic")
-    name = study.conversations["conversation"].iloc[0]
+def test_a_judge_stands_beside_the_user_and_is_called_simulated(reader, synthetic):
+    name = synthetic.conversations["conversation"].iloc[0]
     scores = [
-        run.table.set_index("conversation").loc[name, "score"] for run in runs_of(study).values()
+        run.table.set_index("conversation").loc[name, "score"]
+        for run in runs_of(synthetic).values()
     ]
-    truth = ground_truth(study.turns, study.conversations["conversation"])[name]
+    truth = ground_truth(synthetic.turns, synthetic.conversations["conversation"])[name]
     page = opened(reader.open(f"{EXPLORER_PAGE}#conversation={name}"))
     expect(page.get_by_text("no model was asked").first).to_be_visible()
     judge = page.locator("#sense7-explorer .judge")
@@ -214,14 +206,13 @@ def test_a_judge_stands_beside_the_user_and_is_called_simulated(reader):
         assert (row.get_attribute("class") == "parted") == parted
 
 
-def test_texts_of_the_data_are_only_text(reader, html, tmp_path):
-    study = load("synthetic")
-    first = study.conversations.iloc[0]["conversation"]
-    messages = study.messages.assign(content=HOSTILE)
+def test_texts_of_the_data_are_only_text(reader, html, tmp_path, synthetic):
+    first = synthetic.conversations.iloc[0]["conversation"]
+    messages = synthetic.messages.assign(content=HOSTILE)
     for part in ("book", "_static"):
         shutil.copytree(html / part, tmp_path / part)
     (tmp_path / "explorer").mkdir()
-    for name, text in explorer_files(replace(study, messages=messages)).items():
+    for name, text in explorer_files(replace(synthetic, messages=messages)).items():
         (tmp_path / "explorer" / name).write_text(text, "utf-8")
     reader.html = tmp_path
     page = opened(reader.open(f"{EXPLORER_PAGE}#conversation={first}"))

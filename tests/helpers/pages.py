@@ -6,7 +6,10 @@ import shutil
 
 import pytest
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+BROWSERS = (
+    "chromium-headless-shell",
+    *("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"),
+)
 PATIENCE = 120_000
 """Milliseconds until what has not come to a page is taken to be missing; tests run side by side, on few processors."""
 
