@@ -178,13 +178,15 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish():
-    """Look less often for cycles, and not among what stays: modules and tests are millions of objects."""
+    """Look for cycles no more among modules and tests, which are millions of objects that stay."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
 
 
 def pytest_configure(config):
+    gc.set_threshold(
+        50_000, 20, 100
+    )  # looking for cycles less often saves a tenth of the collection
     config.addinivalue_line("markers", "long: run by make test-long alone, which runs everything")
     # Processes of pytest-xdist are started with these: threads of two of them would wait for each other's processor.
     for name, number in ONE_THREAD.items():

@@ -1,5 +1,6 @@
 """Elsewhere: from the wheel `sense7 build` works in any folder, and some verbs on every system, Windows among them."""
 
+import compileall
 import json
 import os
 import shutil
@@ -33,9 +34,10 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def installed(wheel, tmp_path_factory):
-    """What an installation unpacks, beside the packages of this environment."""
+    """What an installation unpacks and compiles, beside the packages of this environment."""
     folder = tmp_path_factory.mktemp("site packages")
     zipfile.ZipFile(wheel).extractall(folder)
+    assert compileall.compile_dir(folder, quiet=1)
     return folder
 
 
@@ -61,9 +63,7 @@ def run_installed(installed, tmp_path, monkeypatch):
     return run
 
 
-def test_the_wheel_holds_each_notebook_page_and_data_file_and_no_more(
-    wheel,
-):
+def test_the_wheel_holds_each_notebook_page_and_data_file_and_no_more(wheel):
     names = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith(f"{CARRIED}/")}
     paths = [path for part in PARTS for path in (ROOT / part, *(ROOT / part).rglob("*"))]
     there = {f"{CARRIED}/{path.relative_to(ROOT).as_posix()}" for path in paths if path.is_file()}

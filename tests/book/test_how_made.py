@@ -32,9 +32,7 @@ def repository(tmp_path):
 
 
 @needs_git
-def test_the_commit_is_the_checkouts_and_changes_are_said(
-    repository,
-):
+def test_the_commit_is_the_checkouts_and_changes_are_said(repository):
     commit = git(repository, "rev-parse", "HEAD")
     for place, changed in (("notes.txt", False), ("src/sense7/new.py", True)):
         (repository / place).parent.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,6 @@ from helpers.checkout import recording
 from helpers.studies import FRAMES, write_study
 from sense7 import simulate
 from sense7.book import notebooks
-from sense7.book.again import rerun
 from sense7.book.derived import write_derived
 from sense7.book.notebooks import (
     cells_digest,
@@ -22,8 +21,7 @@ from sense7.book.notebooks import (
     to_ipynb,
     unfit_parameters,
 )
-from sense7.book.run import plan
-from sense7.checkout import Project
+from sense7.book.run import execute_notebooks, in_threads, plan
 from sense7.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -145,12 +143,12 @@ def test_cells_by_hand_agree_with_the_library_on_small_workbooks(tmp_path, size)
     """Each is executed with its page; one that disagrees with the library would end the execution."""
     parameters = simulate.Parameters(participants=size[1], conversations=size[0])
     write_study(simulate.simulate(parameters, seed=3, judge=None).sheets, tmp_path / "small.xlsx")
-    ran = set()
-    for name in ("01-dataset", "03-reliability", "09-poor-turn"):
-        given = {"data": str(tmp_path / "small.xlsx"), "draws": 100}
-        done = rerun(Project(ROOT, ROOT), name, given, out=tmp_path / f"{name}.ipynb")
-        for cell in json.loads(done.notebook.read_text("utf-8"))["cells"]:
-            tags = cell["metadata"].get("tags", ())
-            if notebooks.BY_HAND in tags and "skip-execution" not in tags:
-                ran.add(name)
-    assert ran == {"01-dataset", "03-reliability", "09-poor-turn"}
+    names, cache = ("01-dataset", "03-reliability", "09-poor-turn"), tmp_path / "cache"
+    given = {"data": str(tmp_path / "small.xlsx"), "results": "../results", "draws": 100}
+    jobs = plan(ROOT, given, "0" * 64, only=names)
+    with in_threads(jobs, cache) as execution:
+        execute_notebooks(jobs, tmp_path, cache, execution, failed=tmp_path / "failed")
+    for name in names:
+        node = json.loads((tmp_path / "notebooks" / f"{name}.ipynb").read_text("utf-8"))
+        tags = [cell["metadata"].get("tags", ()) for cell in node["cells"]]
+        assert [one for one in tags if notebooks.BY_HAND in one and "skip-execution" not in one]

@@ -161,7 +161,6 @@ def test_side_by_side_and_only_once(runner):
         ("from sense7.record import Recorder\n\nrecord = Recorder('01-a', results)", []),
         ("import os\n\nos._exit(3)", []),
         ("import os\n\nos.kill(os.getpid(), 9)", ["--jobs"]),
-        ("seed / 0", ["cell 3", "'seed / 0'", "ZeroDivisionError"]),
     ],
 )
 def test_a_failure_names_the_notebook_and_nothing_of_it_is_kept(runner, code, named):

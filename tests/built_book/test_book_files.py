@@ -38,9 +38,7 @@ def rows(edition):
     return shown[0] + shown[1]
 
 
-def test_the_ledger_page_has_a_row_for_every_claim_with_its_cell(
-    edition,
-):
+def test_the_ledger_page_has_a_row_for_every_claim_with_its_cell(edition):
     for claim, row, entry in zip(CLAIMS, rows(edition), edition.json("ledger.json"), strict=True):
         name, published, computed, rule = row.find_all("td")
         for words in (claim["title"], f"Needs: {claim['needs']}", claim.get("contradiction") or ""):

@@ -117,9 +117,7 @@ def test_no_claim_has_a_verdict_on_simulated_data(synthetic):
         )
 
 
-def test_values_set_to_published_figures_are_marked_and_announced(
-    synthetic,
-):
+def test_values_set_to_published_figures_are_marked_and_announced(synthetic):
     fixed = {key for key, value in synthetic.values.items() if is_set_to_published(value)}
     assert len(fixed) > 10
     for name in synthetic.notebooks:

@@ -30,12 +30,13 @@ def test_the_committed_notebooks_are_those_of_their_texts_and_of_the_synthetic_w
     assert stale == [], "Run: make derived"
 
 
+VIEWER = HTMLExporter(template_name="basic", exclude_input=True)
+
+
 @cache
 def rendered(path):
     """What nbconvert shows of a notebook, only to be read: the parts that are Markdown, and those that are outputs."""
-    page = BeautifulSoup(
-        HTMLExporter(template_name="basic").from_filename(str(path))[0], "html.parser"
-    )
+    page = BeautifulSoup(VIEWER.from_filename(str(path))[0], "html.parser")
     return page.select(".text_cell_render, .jp-RenderedMarkdown"), page.select(
         ".output_area, .jp-OutputArea-child"
     )

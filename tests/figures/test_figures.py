@@ -128,12 +128,13 @@ IN_WORDS = {
 
 @cache
 def drawn(kind):
-    """A figure of this kind, drawn once: only to be read."""
-    return DRAWN[kind]()
+    """A figure of this kind and its HTML, drawn once: only to be read."""
+    figure = DRAWN[kind]()
+    return figure, figure.html()
 
 
-def pictures(figure):
-    return BeautifulSoup(figure.html(), "html.parser").select("svg")
+def pictures(drawing):
+    return BeautifulSoup(drawing, "html.parser").select("svg")
 
 
 def text_of(picture):
@@ -142,10 +143,10 @@ def text_of(picture):
 
 @pytest.mark.parametrize("kind", DRAWN)
 def test_a_figure_is_described_in_words_beside_its_data_and_caption(kind):
-    figure = drawn(kind)
+    figure, drawing = drawn(kind)
     naming.check(figure.alt, IN_WORDS[kind])
     assert "nan" not in figure.alt.casefold()
-    page = BeautifulSoup(figure.html(), "html.parser")
+    page = BeautifulSoup(drawing, "html.parser")
     assert {svg["aria-label"] for svg in page.select("figure > svg")} == {figure.alt}
     assert figure.caption in page.figcaption.get_text()
     link = page.select_one(f"a[download='{figure.file_name}.csv']")
@@ -156,14 +157,13 @@ def test_a_figure_is_described_in_words_beside_its_data_and_caption(kind):
 
 @pytest.mark.parametrize("kind", DRAWN)
 def test_both_drawings_have_title_and_source_as_text_and_the_page_s_ink(kind):
-    figure = drawn(kind)
+    figure, drawing = drawn(kind)
     label = "Source of the data not stated"
-    for picture in pictures(figure)[:2]:
+    for picture in pictures(drawing)[:2]:
         assert re.sub(r"\s", "", f"{figure.title}") in text_of(picture)
         assert re.sub(r"\s", "", label) in text_of(picture)
     assert figure.alt.endswith(f" {label}.")
     assert set(figure.data["data"]) == {label}
-    drawing = figure.html()
     assert drawing == DRAWN[kind]().html(), "equal data give equal figures"
     assert "currentColor" in drawing
     assert not re.search(f'[":] ?{INK}', drawing)
@@ -188,7 +188,7 @@ def test_a_statement_about_simulated_data_begins_so(title, source, expected):
 @pytest.mark.parametrize("kind", DRAWN)
 def test_drawings_share_no_ids_and_refer_only_into_themselves(kind):
     seen = []
-    for picture in pictures(drawn(kind)):
+    for picture in pictures(drawn(kind)[1]):
         ids = [tag["id"] for tag in picture.find_all(id=True)]
         used = set()
         for tag in picture.find_all(True):
@@ -228,7 +228,7 @@ def test_where_there_is_nothing_to_draw_a_sentence_says_why(shown, named):
 def test_marks_of_an_svg_lie_at_the_recorded_numbers():
     table = table_of("abc", "alpha").assign(estimate=[0.41, 0.5, 0.587])
     figure = figures.forest(table, **TITLED)
-    for svg in pictures(figure):
+    for svg in pictures(figure.html()):
         ticks = {}
         for text in svg.find_all("text"):
             if re.fullmatch(r"0\.\d+", text.get_text()):
@@ -297,7 +297,7 @@ def test_a_figure_of_a_study_says_what_its_data_are_and_has_their_color(label):
     figure = figures.forest(table_of("ab"), source=studies()[label], **TITLED)
     label = label.strip()
     assert set(figure.data["data"]) == {label}
-    assert re.sub(r"\s", "", label) in text_of(pictures(figure)[0])
+    assert re.sub(r"\s", "", label) in text_of(pictures(figure.html())[0])
     color, other = figures.SIMULATED.colors[0], figures.RELEASED.colors[0]
     if not label.startswith("Simulated"):
         color, other = other, color
@@ -324,9 +324,8 @@ def test_a_figure_of_several_sources_names_each_and_gives_each_its_color():
     ("ending", "begins"), [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<svg"), ("csv", b'"')]
 )
 def test_a_figure_is_saved_by_the_ending_of_its_name(tmp_path, ending, begins):
-    figure = figures.forest(table_of(["=a", "b"]), **TITLED)
+    figure, shown = drawn("forest")
     path = tmp_path / "new folder" / f"line.{ending.upper()}"
-    shown = figure.html()
     for _ in range(2):
         assert figure.save(path) == path
         assert path.read_bytes().startswith(begins)
@@ -337,7 +336,7 @@ def test_a_figure_is_saved_by_the_ending_of_its_name(tmp_path, ending, begins):
 
 
 def test_a_figure_is_saved_to_no_file_of_another_kind(tmp_path):
-    figure = drawn("forest")
+    figure, _ = drawn("forest")
     with naming.refused(tmp_path / "line.jpg", ".png, .pdf, .svg"):
         figure.save(tmp_path / "line.jpg")
     with naming.refused("width_cm=2", "6"):

@@ -128,7 +128,7 @@ def copied(sheets, times):
 
 
 @cache
-def known(seed, long=False):
+def known(seed, *, long):
     """A random study and its numbers."""
     study = parse_sheets(sheets_of_some(seed))
     return study, numbers(study, DRAWS, left_out=set() if long else MANY)
@@ -168,7 +168,7 @@ LONG = [pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 15)]
 @pytest.mark.parametrize("seed", [1, *LONG])
 def test_no_estimate_depends_on_the_order_of_rows(seed, request):
     long = request.config.getoption("--long")
-    _, expected = known(seed, long)
+    _, expected = known(seed, long=long)
     study = parse_sheets(shuffled(sheets_of_some(seed), seed, people_stay=False))
     wrong = differing(
         numbers(study, DRAWS, left_out=set() if long else MANY), expected, ["estimate", "n"]
@@ -178,7 +178,7 @@ def test_no_estimate_depends_on_the_order_of_rows(seed, request):
 
 @pytest.mark.parametrize("seed", [1, *LONG])
 def test_no_interval_does_where_people_keep_the_order_of_their_first_rows(seed):
-    _, expected = known(seed)
+    _, expected = known(seed, long=False)
     found = numbers(parse_sheets(shuffled(sheets_of_some(seed), seed, people_stay=True)), DRAWS)
     wrong = differing(found, expected, ["estimate", "low", "high", "n", "unit", "method", "reason"])
     assert [one for one in wrong if not follows_order(expected[one[0]])] == []
@@ -186,7 +186,7 @@ def test_no_interval_does_where_people_keep_the_order_of_their_first_rows(seed):
 
 def test_no_number_depends_on_how_ids_sort():
     """Folds, permutations and resamples included."""
-    before, expected = known(1)
+    before, expected = known(1, long=False)
     study = parse_sheets(renamed(sheets_of_some(1), 5))
     orders = (
         pd.factorize(one.conversations["participant"], sort=True)[0].tolist()
@@ -199,9 +199,18 @@ def test_no_number_depends_on_how_ids_sort():
     )
 
 
-def test_the_seed_changes_intervals_and_no_estimate():
-    study, expected = known(1)
-    other = numbers(study, DRAWS, seed=5)
+@pytest.fixture(scope="module")
+def of_one_draw(copies_of):
+    """The numbers of the first study by another seed and one draw, and how often that draw takes each participant."""
+    study, _ = known(1, long=False)
+    bootstrap, times = copies_of(arguments(study, DRAWS, seed=5)["bootstrap"])
+    return numbers(study, DRAWS, seed=5, bootstrap=bootstrap), times
+
+
+def test_the_seed_changes_intervals_and_no_estimate(of_one_draw):
+    """A bootstrap of another seed has other draws: tests/statistics/test_bootstrap.py."""
+    _, expected = known(1, long=False)
+    other, _ = of_one_draw
     assert [
         one
         for one in differing(other, expected, ["estimate"])
@@ -211,7 +220,7 @@ def test_the_seed_changes_intervals_and_no_estimate():
 
 
 def test_every_row_says_what_it_is_and_why_it_lacks_something():
-    for name, row in known(1)[1].items():
+    for name, row in known(1, long=False)[1].items():
         assert row["unit"], name
         assert row["method"], name
         assert row["n"] >= 0, name
@@ -226,7 +235,7 @@ def test_every_row_says_what_it_is_and_why_it_lacks_something():
 
 def test_a_key_is_a_number_of_one_function():
     functions = {}
-    for row in known(1)[1].values():
+    for row in known(1, long=False)[1].values():
         if row.get("key"):
             functions.setdefault(row["key"], set()).add(row["computed_by"].function)
     assert {key: names for key, names in functions.items() if len(names) > 1} == {}
@@ -234,7 +243,7 @@ def test_a_key_is_a_number_of_one_function():
 
 
 def test_of_few_people_nothing_has_an_interval_and_the_reason_says_so():
-    study, _ = known(1)
+    study, _ = known(1, long=False)
     few = study.subset(participants=study.conversations["participant"].unique()[:4])
     for name, row in numbers(few, DRAWS).items():
         if isinstance(row["estimate"], float) and "by permutation" not in row["method"]:
@@ -245,7 +254,7 @@ def test_of_few_people_nothing_has_an_interval_and_the_reason_says_so():
 
 
 def test_a_bootstrap_of_other_participants_is_refused():
-    study, _ = known(1)
+    study, _ = known(1, long=False)
     few = study.subset(participants=study.conversations["participant"].unique()[:12])
     for one, other in ((few, study), (study, few)):
         given = arguments(one, DRAWS) | {"bootstrap": arguments(other, DRAWS)["bootstrap"]}
@@ -269,12 +278,11 @@ AFTER = [column.official for column in TASK_COLUMNS if column.official.startswit
 CONTEXT = ["PreTaskChoice", "PreTaskImportance", "PreTaskDesiredEmpathy"]
 TWELVE = {"conversations": 12}
 LACKING = {
-    "nothing": TWELVE,
     "a third conversation": {"tasks": {"Model": "only"}},
-    "topics": TWELVE | {"tasks": {"PreTaskChoice": None}},
-    "texts": TWELVE | {"messages": {"Content": None}},
+    "topics and texts": TWELVE | {"tasks": {"PreTaskChoice": None}, "messages": {"Content": None}},
     "all conversations but one": {"conversations": 1, "turns": 1},
     "other participants": {"conversations": 2, "participants": 1},
+    "nothing": TWELVE,
     "other dimensions": TWELVE | {"messages": dict.fromkeys(SEVEN[1:], ...)},
     "second turns": TWELVE | {"turns": 1},
     "other conditions": TWELVE | {"tasks": {"Model": "only"}},
@@ -301,7 +309,7 @@ LACKING = {
 """What a small workbook lacks -> its changes."""
 
 PLURAL = re.compile(r"(?<![\w.,])1 (?!(?:is|was|has|as|less)\b)[a-z]+s\b")
-QUICK = 6
+QUICK = 4
 CASES = [
     pytest.param(changes, id=name, marks=[pytest.mark.long][place < QUICK :])
     for place, (name, changes) in enumerate(LACKING.items())
@@ -390,11 +398,9 @@ NOT_OF_COPIES = {
 """Findings whose resampled value is not that of a study of copies, and why; they have tests of their own."""
 
 
-def test_a_resampled_number_is_that_of_the_study_whose_people_are_copied_out(copies_of):
-    study = parse_sheets(sheets_of_some(2))
-    bootstrap, times = copies_of(arguments(study, DRAWS)["bootstrap"])
-    whole = numbers(study, DRAWS, bootstrap=bootstrap)
-    copies = numbers(parse_sheets(copied(sheets_of_some(2), times)), DRAWS)
+def test_a_resampled_number_is_that_of_the_study_whose_people_are_copied_out(of_one_draw):
+    whole, times = of_one_draw
+    copies = numbers(parse_sheets(copied(sheets_of_some(1), times)), DRAWS)
     compared = 0
     for name, row in whole.items():
         if (

@@ -29,8 +29,8 @@ def server():
         yield running
 
 
-CALLS, AT_ONCE = 800, 50
-ENDINGS = {150: signal.SIGKILL, 350: signal.SIGINT, 550: signal.SIGTERM}
+CALLS, AT_ONCE = 320, 20
+ENDINGS = {60: signal.SIGKILL, 140: signal.SIGINT, 220: signal.SIGTERM}
 """Number of the request at which the session is ended -> how."""
 
 FAULTS = (RATE_LIMITED, BUSY, Answered(dropped=True), Answered(body=b'{"choices": ['))

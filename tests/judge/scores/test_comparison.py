@@ -78,9 +78,7 @@ def test_p_values_are_corrected_over_the_pairs_of_one_metric(compared):
     assert worse["p"] < 0.05
 
 
-def test_participants_may_stand_in_one_of_the_files_and_few_have_no_interval(
-    bootstrap,
-):
+def test_participants_may_stand_in_one_of_the_files_and_few_have_no_interval(bootstrap):
     nameless = runs_of([run_of(3).drop(columns="participant")])
     few = runs_of([run_of(3, rows=6, people=3)])
     found = compare_judges({"a": runs_of(JUDGES["near"]), "b": nameless}, bootstrap)
