@@ -67,7 +67,7 @@ browser: ## install Chromium for the tests of the pages, where this may be done
 WAS = awk -F, -v part="$(1)" '$$1 == part {print "; " $$2 " s at the last release"}' evidence/test_times.csv
 PART = begun=$$(date +%s); { $(2); } || red="$$red, $(1)"; echo "$(1): $$(($$(date +%s) - begun)) s$$($(WAS))"
 TESTS = $(BIN)/python -m pytest -q --dist loadfile --durations=10 --no-loadscope-reorder
-# One worker more than processors: a browser or a kernel that starts, or is waited for, leaves one idle.
+# One worker more than processors: a browser, a kernel or a server that starts, or is waited for, leaves one idle.
 ONE_MORE = -n $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 1))
 
 # Each worker has a processor: more threads of linear algebra only wait for one another, as in a build.
@@ -79,7 +79,7 @@ test: ## every check: style, unit tests, doctests, notebooks, the built book; th
 	$(call PART,set-up,$(MAKE) setup browser || exit 2); \
 	$(call PART,style,$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/codespell && $(BIN)/lint-imports --no-logo); \
 	$(call PART,book,$(BIN)/sense7 build synthetic --quiet); \
-	$(call PART,unit tests,$(TESTS) -n auto --ignore tests/browser $$MAKE_LONG); \
+	$(call PART,unit tests,$(TESTS) $(ONE_MORE) --ignore tests/browser $$MAKE_LONG); \
 	$(call PART,browser,$(TESTS) $(ONE_MORE) tests/browser $$MAKE_LONG); \
 	$(call PART,notebooks,$(BIN)/python -m pytest -q $(ONE_MORE) --dist loadfile --nbval notebooks); \
 	test -z "$$red" || { echo "Red: $${red#, }"; exit 2; }
