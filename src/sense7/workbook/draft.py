@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 from sense7.taxonomy import SCALES
-from sense7.workbook.ids import as_name, as_number
+from sense7.workbook.ids import as_name, as_names, as_number
 from sense7.workbook.reading import LABELS, ROLES, reading_beside, reading_path, write_reading
 from sense7.workbook.sheets import Passes, read_passes, sheets_of
 from sense7.workbook.table import KEY_COLUMNS
@@ -74,14 +74,17 @@ def _scales(passes: Passes) -> list[str]:
     """Lines for each scale with answers that are not declared, with all values in its columns."""
     lines = []
     for scale in SCALES:
-        values, undeclared = Counter(), []
+        columns = []
         for table in passes.tables.values():
-            for column in table.columns:
-                if column.scale is scale:
-                    values.update(as_name(cell) for cell in table.cells(column.official))
-                    undeclared += {column.official} & table.undeclared
+            columns += [
+                (table, column.official) for column in table.columns if column.scale is scale
+            ]
+        undeclared = [official for table, official in columns if official in table.undeclared]
         if not undeclared:
             continue
+        values = Counter()
+        for table, official in columns:
+            values.update(as_names(table.cells(official)))
         del values[None]
         numbers = [as_number(text) for text in values if as_number(text) is not None]
         lines.append(f"  {scale.name}: # {', '.join(undeclared)}")
