@@ -180,3 +180,5 @@ def test_effects_are_the_coefficients_of_the_model(felt):
     np.testing.assert_allclose(
         felt[1]["effects"]["estimate"].iloc[:3], fitted.params[["s", "n", "s:n"]], rtol=1e-9
     )
+    truly_labeled = int((people["response"] == people["label"]).sum())
+    assert felt[1]["effects"]["n"].tolist() == [*[len(people)] * 3, truly_labeled]

@@ -41,10 +41,10 @@ def one_participant_each(rows: list[list[float]]) -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("rows", "has_estimate", "named"),
     [
-        ([[np.nan, np.nan], [np.nan, np.nan]], False, ""),
-        ([[1, np.nan], [2, np.nan]], False, ""),
-        ([[3, 3], [3, 3], [3, 3]], False, ""),
-        ([[1, np.nan], [2, np.nan], [np.nan, 3], [np.nan, 4]], False, ""),
+        ([[np.nan, np.nan], [np.nan, np.nan]], False, "none of these dimensions"),
+        ([[1, np.nan], [2, np.nan]], False, "only one of these dimensions"),
+        ([[3, 3], [3, 3], [3, 3]], False, "do not vary"),
+        ([[1, np.nan], [2, np.nan], [np.nan, 3], [np.nan, 4]], False, "share two units"),
         ([[1, 2]], False, "2 dimensions"),
         ([[1, 2, np.nan], [2, 2, np.nan], [4, 5, np.nan]], True, "2 dimensions; never rated: c"),
     ],

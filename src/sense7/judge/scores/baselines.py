@@ -181,7 +181,7 @@ def baseline_table(
             about = replace(METRICS[metric], method=f"{baseline.method}; {METRICS[metric].method}")
             undefined = baseline.reason or run.missing(metric)
             if not baseline.reason and metric == "spearman" and run.n and np.ptp(run.order) == 0:
-                undefined = "it goes by nothing that a conversation has"
+                undefined = "it is the same for all"
             key = f"baseline_{_KEYS[name]}_{metric}"
             of_metric.append(about.number(name, run.drawn[metric], run.people, undefined, key))
     tables = {}
