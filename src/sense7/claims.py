@@ -12,7 +12,7 @@ their agreement shows nothing.
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -128,7 +128,6 @@ class Claim:
     no_effect: dict | None = None
     also_simulated: list[dict] | None = None
     release: list[str] | None = None
-    elsewhere: dict | None = None
     smallest: dict | None = None
     not_released: str | None = None
     no_rule: str | None = None
@@ -170,9 +169,6 @@ class Row:
     studies : dict or None
         How many simulated studies met the rule: ``effect``, ``null`` (without the effect), ``also`` (others that the
         claim names), each with ``passed`` and ``studies``. Only where the data are like these studies.
-    elsewhere : dict or None
-        The same number from ratings that another study released, where they bear on the claim: ``value``, ``study`` and
-        whether they meet the same rule (``passed``).
     """
 
     claim: Claim
@@ -182,7 +178,6 @@ class Row:
     asks: str | None
     rehearsal: dict | None = None
     studies: dict | None = None
-    elsewhere: dict | None = None
 
     def to_dict(self) -> dict:
         """As plain values for ledger.json, with the address of the cell that computed it, from the top of the book."""
@@ -274,7 +269,6 @@ def make_ledger(
                 asks=_asks(claim, value),
                 rehearsal=rehearsal,
                 studies=(rates or {}).get(claim.id),
-                elsewhere=_elsewhere(claim, values),
             )
         )
     return rows
@@ -328,17 +322,6 @@ def _states_an_effect(claim: Claim) -> bool:
     if rule is None or (rule == "flag" and claim.value is not None):
         return False
     return rule not in _ABOUT_A_FIGURE
-
-
-def _elsewhere(claim: Claim, values: Mapping) -> dict | None:
-    """The claim's number from ratings that another study released, and whether they meet the same rule."""
-    if claim.elsewhere is None:
-        return None
-    value = values.get(claim.elsewhere["key"])
-    if value is None or value["estimate"] is None:
-        return None
-    passed, _ = apply_rule(replace(claim, key=value["key"]), values)
-    return {"value": dict(value), "study": claim.elsewhere["study"], "passed": passed}
 
 
 def _asks(claim: Claim, value: Mapping | None) -> str | None:
