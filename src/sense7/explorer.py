@@ -141,7 +141,7 @@ def _judges(judges: Judges | None, first: str) -> list[dict]:
     for name, runs in sorted(judges.items(), key=lambda item: item[0] != first):
         scores = zip(*(_scores(frame) for frame in runs.values()), strict=True)
         note = simulated_note([name] if name in judges.simulated else [])
-        listed.append({"name": name, "note": note, "runs": list(runs), "scores": list(scores)})
+        listed.append({"name": name, "note": note, "scores": list(scores)})
     return listed
 
 
@@ -155,10 +155,8 @@ def _scores(run: Run) -> list[float | str]:
     for score, status in zip(run.score, run.status, strict=True):
         if not np.isfinite(score):
             cells.append(status.replace("_", " "))
-        elif score == int(score):
-            cells.append(int(score))
         else:
-            cells.append(round(score, 6))
+            cells.append(round(float(score), 6))
     return cells
 
 

@@ -19,7 +19,7 @@ KILLED = -9
 """What a process ends with that the system kills, as it does where memory runs out."""
 
 NO_MEMORY = (
-    "The system does so where memory runs out: close other programs, "
+    "The system ends a process where memory runs out: close other programs, "
     "or let fewer notebooks run at a time, by --jobs 1."
 )
 

@@ -20,7 +20,7 @@ def book_of(checkout):
     for name in ("results", "data"):
         (folder / name).mkdir(parents=True)
     facts = {"kind": "synthetic", "name": "synthetic", "file": "mine_1.xlsx", "sha256": "0" * 64}
-    facts |= {"warnings": {}, "label": "a workbook", "verified": False, "credit": ""}
+    facts |= {"warnings": "", "label": "a workbook", "verified": False, "credit": ""}
     for name, content in {
         "results/01-a.json": [VALUE],
         "ledger.json": [],

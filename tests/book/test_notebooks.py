@@ -18,7 +18,7 @@ from sense7.book.notebooks import (
     cells_digest,
     find_notebooks,
     load_notebook,
-    to_ipynb,
+    to_node,
     unfit_parameters,
 )
 from sense7.book.run import execute_notebooks, in_threads, plan
@@ -109,7 +109,7 @@ def cells_by_hand():
     return [
         (notebook.name, cell["source"], cell["metadata"].get("needs", []))
         for notebook in find_notebooks(ROOT)
-        for cell in json.loads(to_ipynb(notebook))["cells"]
+        for cell in to_node(notebook)["cells"]
         if notebooks.BY_HAND in cell["metadata"].get("tags", ())
     ]
 

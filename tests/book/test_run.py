@@ -101,7 +101,7 @@ LIBRARY = {
     "__init__": "",
     "loading": "def load():\n    from sense7.parts.reading import (\n        read\n    )\n    return read()",
     "parts/__init__": "",
-    "parts/reading": "if TYPE_CHECKING:\n    from sense7.parts import other\n\nREAD = 1",
+    "parts/reading": "READ = 1",
     "parts/other": "OTHER = 2",
     "findings/__init__": "",
     "findings/turns": "from sense7.parts import other as one",

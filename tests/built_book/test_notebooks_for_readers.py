@@ -19,8 +19,8 @@ MARKUP_OF_THE_BOOK = re.compile(r"\{[\w:-]+\}\s*`|\{[a-z:-]+\}|:::|\(\S+\)=")
 
 
 def test_the_committed_notebooks_are_those_of_their_texts_and_of_the_synthetic_workbook(synthetic):
-    repository = declared_configuration(ROOT)["repository"]
-    derived = derive_all(ROOT, synthetic.folder, repository)
+    config = declared_configuration(ROOT)
+    derived = derive_all(ROOT, synthetic.folder, config)
     assert derived.keys() == {path.stem for path in COMMITTED}
     stale = [
         path.stem

@@ -32,7 +32,7 @@ class Project:
         self.base = base
         made = book.Checkout(base / "made" / "check out")
         made.book()
-        made.notebook("02-b", book.recording("02-b", "seed_of_b"), needs=["01-a"])
+        made.notebook("02-b", book.recording("02-b", "seed_of_b"))
         made.toc("book/ledger", *(f"notebooks/{name}" for name in NOTEBOOKS))
         assert self.command(made.root).run(*BUILD).code == 0
         self.outdated = made.root

@@ -29,7 +29,7 @@ def lead_of(words, missing):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_missing_number_drops_its_own_words_and_says_why_once(page):
+def test_a_missing_number_drops_its_sentence_and_says_why_once(page):
     """Each of its numbers, and all of them."""
     leads = LEAD.findall(page.read_text("utf-8"))
     assert leads

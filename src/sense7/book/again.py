@@ -60,8 +60,8 @@ def rerun(
     try:
         with scratch_folder(out.parent) as scratch:
             temporary = Project(project.sources, scratch)
-            inputs = Inputs(temporary, provenance.name, data, path, provenance, settings, folder)
-            inputs = replace(inputs, only=(chosen.name,))
+            name, only = provenance.name, (chosen.name,)
+            inputs = Inputs(temporary, name, data, path, provenance, settings, folder, only)
             failed = replace(inputs, project=project).failed  # the temporary place is removed
             compute_apart(inputs, inputs.folder, failed)
             shown = {**chosen.defaults, **inputs.jobs[chosen.name].parameters}
@@ -69,8 +69,8 @@ def rerun(
             if folder:
                 places["predictions"] = str(folder.resolve())
             shown |= {name: place for name, place in places.items() if name in shown}
-            repository = declared_configuration(project.sources)["repository"]
-            copies = derive_all(project.sources, inputs.folder, repository, {chosen.name: shown})
+            config = declared_configuration(project.sources)
+            copies = derive_all(project.sources, inputs.folder, config, {chosen.name: shown})
             values = (inputs.folder / "results" / f"{chosen.name}.json").read_text("utf-8")
             texts = {results / f"{chosen.name}.json": values, out: copies[chosen.name]}
             for place, text in texts.items():

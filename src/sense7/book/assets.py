@@ -12,6 +12,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_RULE = re.compile(r"(?P<selectors>[^{}]*)\{(?P<style>[^{}]*)\}")
+"""A rule without others inside; blocks such as @media stay around theirs."""
+
 _ICON = re.compile(r'content: ?"\\([ef][0-9a-f]{3})"')
 _ICON_FILE = "vendor/fontawesome/webfonts/fa-solid-900.ttf"
 
@@ -46,24 +49,14 @@ def used_rules(style: str, classes: set[str]) -> str:
     >>> used_rules("a.b, .c { top: 0 } @media print { .d { top: 1px } }", {"c"})
     'a.b, .c { top: 0 } @media print { }'
     """
-    first, *pieces = re.split(r"([{}])", style)
-    used = []
-    opened = None
-    text = first
-    for sign, following in zip(pieces[::2], pieces[1::2], strict=True):
-        if sign == "{":
-            if opened is not None:  # a block of rules, such as @media
-                used.append(f"{opened}{{")
-            opened = text
-        elif opened is None:
-            used.append(f"{text}}}")
-        else:
-            is_icon_font = "@font-face" in opened and "Font Awesome" in text
-            if _may_match(opened, classes) and not is_icon_font:
-                used.append(f"{opened}{{{text}}}")
-            opened = None
-        text = following
-    return "".join(used)
+
+    def kept(rule: re.Match) -> str:
+        is_icon_font = "@font-face" in rule["selectors"] and "Font Awesome" in rule["style"]
+        if is_icon_font or not _may_match(rule["selectors"], classes):
+            return ""
+        return rule[0]
+
+    return _RULE.sub(kept, style)
 
 
 def _may_match(selectors: str, classes: set[str]) -> bool:

@@ -97,7 +97,7 @@ def build_edition(
         execution = in_threads(inputs.jobs, inputs.cache, workers, ahead)
         if scheduler:
             execution = on_cluster(scheduler)
-        with jupyter_book_waiting(config, inputs.pages) as jupyter_book, execution as executor:
+        with jupyter_book_waiting(inputs.pages) as jupyter_book, execution as executor:
             contents = read_contents(inputs, say)
             with build_lock(inputs, say):
                 if is_finished(inputs, say):
@@ -163,7 +163,6 @@ def read_contents(inputs: Inputs, say: Callable = silent) -> Contents:
     from sense7.loading import load
     from sense7.published_ids import number_ids, with_published_ids
 
-    _ = inputs.jobs  # with unfit parameters nothing is read
     claims = load_claims(inputs.project.sources / "data" / "claims.yml")
     study = load(inputs.data)
     judges = simulated_judge = None
@@ -279,8 +278,7 @@ def derive_notebooks(say: Callable = silent) -> list[Path]:
     with build_lock(inputs, say), scratch_folder(inputs.cache) as scratch:
         edition = scratch / "edition"
         compute_apart(inputs, edition, inputs.failed, say=say)
-        repository = declared_configuration(root)["repository"]
-        derived = derive_all(root, edition, repository)
+        derived = derive_all(root, edition, declared_configuration(root))
     return write_derived(root / "notebooks", derived)
 
 
@@ -294,7 +292,7 @@ def lines_of(edition: Path, root: Path) -> list[tuple[str, str]]:
             lines.append(("stderr", problem))
     if facts["warnings"]:
         page = edition / "html" / f"{DATA_PAGE}.html"
-        words = f"{facts['reader_warnings']} about this workbook, listed on {page}"
+        words = f"{facts['warnings']} about this workbook, listed on {page}"
         lines.append(("stderr", plain_lines(words)))
     lines.append(("stdout", f"{facts['verdicts']}. {facts['verdicts_of_other_works']}"))
     lines.append(("stdout", str(edition / "html" / "index.html")))
@@ -304,8 +302,10 @@ def lines_of(edition: Path, root: Path) -> list[tuple[str, str]]:
 def facts_of(inputs: Inputs, study: "Study", provenance: Provenance) -> dict:
     """Facts about an edition that its pages show, apart from the verdicts, and how it was made."""
     from sense7.published_ids import texts_of
-    from sense7.workbook.diagnostics import warnings_by_kind
 
+    warnings = ""
+    if study.warnings:
+        warnings = count_of(len(study.warnings), "warning")
     settings = [f"{name} = {value}" for name, value in sorted(inputs.parameters.items())]
     credit = ""
     if provenance.kind == "third-party" and provenance.source:
@@ -332,9 +332,8 @@ def facts_of(inputs: Inputs, study: "Study", provenance: Provenance) -> dict:
         "credit": credit,
         "prompted_condition": study.prompted_condition or "not known",
         "prompted_reason": study.prompted_reason,
-        "warnings": warnings_by_kind(study.warnings),
+        "warnings": warnings,
         "texts": texts_of(study),
-        "reader_warnings": count_of(len(study.warnings), "warning"),
         "parameters": ", ".join(settings) or "as each notebook has them",
         "made": how_made,
     }

@@ -29,7 +29,6 @@ SHOWN_VERSIONS = (
 )
 """Packages whose versions stand on every page; requirements.lock names the rest."""
 
-_FOR_TYPES = re.compile(r"^if TYPE_CHECKING:\n(?:[ \t]+\S.*\n|\s*\n)+", re.MULTILINE)
 _IMPORT = re.compile(
     r"^[ \t]*from (?P<module>sense7[\w.]*) import (?P<names>\([^)]*\)|.*)"
     r"|^[ \t]*import (?P<whole>sense7[\w.]*)",
@@ -168,7 +167,7 @@ class Library:
     def _imported(text: str) -> set[str]:
         """Dotted names of the library that a text imports."""
         names = set()
-        for match in _IMPORT.finditer(_FOR_TYPES.sub("", text)):
+        for match in _IMPORT.finditer(text):
             if match["whole"]:
                 names.add(match["whole"])
                 continue

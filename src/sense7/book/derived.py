@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from sense7.book.editions import DATA_SETS
-from sense7.book.inputs import Inputs, declared_configuration
+from sense7.book.inputs import Inputs
 from sense7.book.notebooks import (
     DECLARED,
     DERIVED,
@@ -88,7 +88,7 @@ class Book:
         return f"{page}.ipynb"
 
     @cached_property
-    def citations(self) -> dict[str, "Citation"]:
+    def citations(self) -> dict[str, str]:
         """What the book cites, by key."""
         return read_citations(self.root / "book" / "references.bib")
 
@@ -96,16 +96,8 @@ class Book:
 # --- sources that are cited -----------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Citation:
-    """A source, who wrote it and when, with a link to it: as it stands within parentheses, and in a sentence."""
-
-    in_parentheses: str
-    in_text: str
-
-
-def read_citations(path: Path) -> dict[str, Citation]:
-    """Read a BibTeX file: key -> source."""
+def read_citations(path: Path) -> dict[str, str]:
+    """Read a BibTeX file: key -> who wrote a source and when, with a link to it, as it stands within parentheses."""
     from pybtex.database import parse_file
     from pybtex.richtext import Text
 
@@ -124,11 +116,8 @@ def read_citations(path: Path) -> dict[str, Citation]:
             address = f"https://arxiv.org/abs/{entry.fields['eprint']}"
         # Parentheses would end the link.
         address = address.replace("(", "%28").replace(")", "%29")
-        year = entry.fields["year"]
-        forms = [f"{authors}, {year}", f"{authors} ({year})"]
-        if address:
-            forms = [f"[{words}]({address})" for words in forms]
-        citations[key] = Citation(*forms)
+        words = f"{authors}, {entry.fields['year']}"
+        citations[key] = f"[{words}]({address})" if address else words
     return citations
 
 
@@ -223,10 +212,8 @@ class Prose:
             if name == "term":
                 return text.partition("<")[0].strip()
             if name == "cite:p":
-                sources = [self.book.citations[key].in_parentheses for key in text.split(",")]
+                sources = [self.book.citations[key] for key in text.split(",")]
                 return f"({'; '.join(sources)})"
-            if name == "cite:t":
-                return " and ".join(self.book.citations[key].in_text for key in text.split(","))
         except KeyError:
             pass
         raise BuildError(
@@ -312,7 +299,7 @@ def derive(
 def derive_all(
     root: Path,
     edition: Path,
-    repository: Mapping,
+    config: Mapping,
     settings: Mapping[str, Mapping] | None = None,
     commit: str | None = None,
 ) -> dict[str, str]:
@@ -321,12 +308,13 @@ def derive_all(
     With ``settings``, parameters by notebook, they lie elsewhere, and their links lead to the repository.
     """
     notebooks = find_notebooks(root)
-    title = declared_configuration(root)["title"]
-    install_from = f"git+{repository['url']}@{commit or repository['branch']}"
+    address = config["repository"]["url"]
+    revision = commit or config["repository"]["branch"]
     online = ""
     if settings:
-        online = f"{repository['url'].removesuffix('/')}/blob/{commit or repository['branch']}/"
-    book = Book(Edition(edition), notebooks, root, title, install_from, online)
+        online = f"{address.removesuffix('/')}/blob/{revision}/"
+    install_from = f"git+{address}@{revision}"
+    book = Book(Edition(edition), notebooks, root, config["title"], install_from, online)
     derived = {}
     for notebook in notebooks:
         path = edition / "notebooks" / f"{notebook.name}.ipynb"
@@ -340,7 +328,6 @@ def derive_downloads(
     inputs: Inputs, edition: Path, facts: Mapping, config: Mapping
 ) -> dict[str, str]:
     """Notebooks that pages offer for download, since a page's own names folders that nobody else has: path -> text."""
-    repository = config["repository"]
     commit = facts["made"]["commit"]
     data = facts["file"]
     if facts["name"] in DATA_SETS:
@@ -349,7 +336,7 @@ def derive_downloads(
     for name, job in inputs.jobs.items():
         values = {**job.notebook.defaults, **inputs.parameters, "data": data}
         settings[name] = {key: values[key] for key in job.notebook.defaults}
-    derived = derive_all(inputs.project.sources, edition, repository, settings, commit)
+    derived = derive_all(inputs.project.sources, edition, config, settings, commit)
     return {f"_sources/notebooks/{name}.ipynb": text for name, text in derived.items()}
 
 

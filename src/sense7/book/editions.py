@@ -33,7 +33,7 @@ DATA_SETS = ("synthetic", *SOURCES)
 DATA_PAGE = "notebooks/01-dataset"
 """The page that lists what the reader of data warned about."""
 
-FORMAT = 5
+FORMAT = 6
 """Version of what an edition holds: it is raised whenever its files have other fields or places."""
 
 PUBLISHED = ("html", "results", "ledger.json", "edition.json")

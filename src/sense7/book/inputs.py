@@ -2,6 +2,7 @@
 
 import functools
 import os
+import re
 import sys
 import unicodedata
 from collections.abc import Mapping
@@ -15,14 +16,14 @@ from sense7.book.code import PACKAGE, environment_of, is_source, versions
 from sense7.book.editions import DATA_SETS, edition_folder, require_same_source, source_of
 from sense7.book.run import SET_BY_BUILD, Job, digest_of_values, parameters_of, plan
 from sense7.checkout import Project, commit_of, find_project
-from sense7.errors import BuildError, UserError
+from sense7.errors import UserError
 from sense7.file_names import LONGEST
 from sense7.files import digest_of_file
 from sense7.sources import Provenance, resolve
 from sense7.workbook.reading import reading_digest
 
-_SIGNS = " .+-_()"
-"""Signs that the name of an edition may have besides letters and digits."""
+_NAME = re.compile(r"[^\W_](?:[\w .+()-]*[\w+()-])?")
+"""Name of an edition: letters, digits and some signs, beginning with a letter or digit."""
 
 _SOURCES = ("book", "notebooks", "data", "_config.yml", "_toc.yml")
 
@@ -163,11 +164,7 @@ def edition_name(chosen: str | None, data: str) -> str:
             f"An edition can't be called {name!r}, which is the name of another data set. Give another name: "
             f"--name my-{name}"
         )
-    unfit = [
-        char for char in name if unicodedata.category(char)[0] not in "LMN" and char not in _SIGNS
-    ]
-    begins_and_ends_well = name[:1].isalnum() and name[-1:] not in {" ", "."}
-    if unfit or not begins_and_ends_well or len(name.encode()) > LONGEST:
+    if not _NAME.fullmatch(name) or len(name.encode()) > LONGEST:
         raise UserError(
             f"{name!r} can't be the name of an edition: letters, digits, spaces and . + - _ ( ), beginning with a "
             f"letter or digit, at most {LONGEST} bytes. Give another: --name NAME"
@@ -180,15 +177,8 @@ def edition_name(chosen: str | None, data: str) -> str:
 
 def declared_configuration(root: Path) -> dict:
     """Jupyter Book's configuration as the checkout's file has it, wherever it is read."""
-    try:
-        config = yaml.safe_load((root / "_config.yml").read_text("utf-8"))
-        _ = config["repository"]["branch"], config["sphinx"]["config"]["html_theme_options"]
-    except (UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError) as error:
-        raise BuildError(
-            f"_config.yml: {type(error).__name__}: {' '.join(str(error).split())}. It has to hold repository: url and "
-            "branch, and sphinx: config: html_theme_options."
-        ) from None
-    return config
+    with (root / "_config.yml").open(encoding="utf-8") as file:
+        return yaml.safe_load(file)
 
 
 def configuration(root: Path) -> dict:

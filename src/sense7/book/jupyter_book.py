@@ -11,13 +11,13 @@ import sys
 import threading
 from pathlib import Path
 
-MODULES = ("jupyter_book.sphinx", "sphinx.builders.html", "myst_nb.sphinx_ext")
+MODULES = ("jupyter_book.sphinx", "myst_nb", "sphinx_book_theme", "sense7.book.extensions")
 
 
-def main(folder: str, *extensions: str) -> None:
+def main(folder: str) -> None:
     """Make the pages of ``folder/stage`` in ``folder/html``; the exit code is that of Jupyter Book."""
     gc.disable()  # pages are millions of objects that stay to the end
-    for module in (*MODULES, *extensions):
+    for module in MODULES:
         with contextlib.suppress(Exception):  # Sphinx will say so
             importlib.import_module(module)
     if not os.read(0, 1):
@@ -46,4 +46,4 @@ def main(folder: str, *extensions: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1])

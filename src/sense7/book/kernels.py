@@ -150,7 +150,7 @@ def kernel_manager(folder: str, environment: Mapping[str, str], kernels) -> type
                 self.pid = process.pid
             else:
                 await super().launch_kernel(cmd, **options)
-            kernels.add(folder, self.process)
+            kernels.add(self.process)
             return self.connection_info
 
     class Manager(AsyncKernelManager):

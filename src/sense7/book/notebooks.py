@@ -6,7 +6,6 @@ A notebook is MyST Markdown in ``notebooks/``. The names assigned in its cell ta
 
 import ast
 import copy
-import functools
 import json
 import math
 import re
@@ -42,9 +41,6 @@ KERNEL = {
 }
 """Metadata of a notebook in Jupyter's format."""
 
-_KEPT = 100
-"""Number of notebooks of which it is kept what their text says."""
-
 
 @dataclass(frozen=True)
 class TextNotebook:
@@ -52,6 +48,7 @@ class TextNotebook:
 
     path: Path
     source: str = field(repr=False)
+    node: Mapping = field(repr=False)
     code: str = field(repr=False)
     defaults: dict
     stored: tuple[str, ...] = ()
@@ -82,11 +79,12 @@ def find_notebooks(root: Path) -> list[TextNotebook]:
 
 def load_notebook(path: Path) -> TextNotebook:
     """Load one text notebook."""
+    import jupytext
     import yaml
 
     try:
         source = path.read_text("utf-8-sig")  # Windows' editors write a mark first
-        node = _parse(source)
+        node = jupytext.reads(source, fmt="md:myst")
         declared = node.metadata.get(DECLARED)
     except (UnicodeDecodeError, yaml.YAMLError) as error:
         raise UserError(
@@ -94,24 +92,16 @@ def load_notebook(path: Path) -> TextNotebook:
         ) from None
     except KeyError:  # jupytext's own, of a block without content
         declared = None
-    if not isinstance(declared, dict):
+    stored = released = None
+    if isinstance(declared, dict) and declared.keys() <= {"stored", "released"}:
+        stored, released = declared.get("stored", []), declared.get("released", [])
+    is_fit = isinstance(stored, list) and isinstance(released, list)
+    if not is_fit or not RELEASED.keys() >= set(released):
         raise UserError(
-            f"{path}: its head has no block `{DECLARED}:`, which says what the page rests on: without it, real ratings "
-            "could be called simulated. A program that saved the notebook may have left it out. Put it back (git diff "
-            f"shows it); in a notebook of your own, at least: {DECLARED}: {{stored: []}}"
-        )
-    settings = dict(declared)
-    lists = {name: settings.pop(name, None) or [] for name in ("stored", "released")}
-    unfit = {**settings}
-    for key, names in lists.items():
-        is_list = isinstance(names, list) and all(isinstance(name, str) for name in names)
-        if not is_list or (key == "released" and not RELEASED.keys() >= set(names)):
-            unfit[key] = names
-    if unfit:
-        raise UserError(
-            f"{path}: {DECLARED}: in the notebook's metadata: not expected: {unfit}. It takes stored and "
-            f"released, each a list of names; released of {', '.join(RELEASED)}. Fix it. If a program saved the text "
-            f"from {path.stem}.ipynb, bring it back (git checkout {path.name}), and make the change there."
+            f"{path}: its head needs a block `{DECLARED}:` that says what the page rests on, since real ratings could "
+            f"be called simulated without it: stored, a list of files, and released, a list of {', '.join(RELEASED)}; "
+            f"at least {DECLARED}: {{stored: []}}. It has {declared!r}. If a program saved the text from "
+            f"{path.stem}.ipynb, bring it back (git checkout {path.name}), and make the change there."
         )
     cells = [cell for cell in node.cells if "parameters" in tags_of(cell)]
     if len(cells) != 1:
@@ -132,8 +122,7 @@ def load_notebook(path: Path) -> TextNotebook:
         [(cell.source, cell.metadata) for cell in node.cells if cell.cell_type == "code"],
         sort_keys=True,
     )
-    declarations = {name: tuple(names) for name, names in lists.items()}
-    return TextNotebook(path, source, code, defaults, **declarations)
+    return TextNotebook(path, source, node, code, defaults, tuple(stored), tuple(released))
 
 
 def unfit_parameters(defaults: Mapping, parameters: Mapping) -> list[str]:
@@ -162,24 +151,10 @@ def unfit_parameters(defaults: Mapping, parameters: Mapping) -> list[str]:
     return problems
 
 
-@functools.lru_cache(_KEPT)
-def _parse(source: str):
-    """The notebook of a text, which nobody may change."""
-    import jupytext
-
-    return jupytext.reads(source, fmt="md:myst")
-
-
-def to_ipynb(notebook: TextNotebook) -> str:
-    """The notebook in Jupyter's format as it is executed, equal for equal text, its cells numbered."""
-    import nbformat
-
-    node = copy.deepcopy(_parse(notebook.source))
-    node.metadata = dict(KERNEL)
-    node.nbformat, node.nbformat_minor = 4, 5
-    number_cells(node.cells)
-    nbformat.validate(node)
-    return ipynb_text(node)
+def to_node(notebook: TextNotebook) -> dict:
+    """The notebook in Jupyter's format as it is executed, to be changed by whoever executes it."""
+    cells = copy.deepcopy(notebook.node["cells"])
+    return {"cells": cells, "metadata": KERNEL, "nbformat": 4, "nbformat_minor": 5}
 
 
 def number_cells(cells: Iterable[dict]) -> None:
@@ -213,10 +188,10 @@ def plain_outputs(outputs: Sequence[Mapping]) -> list[dict]:
 # --- cells by hand -------------------------------------------------------------------
 
 
-def leave_out_unfit(cells: Sequence[dict], values: Mapping[str, Mapping], *, judged: bool) -> None:
+def leave_out_unfit(cells: Sequence[dict], values: Mapping[str, Mapping]) -> None:
     """Comment the cells by hand that these data can't run, after execution, with the reason in their first line.
 
-    ``values`` are those that the notebook recorded; ``judged``: whether it had predictions of a judge.
+    ``values`` are those that the notebook recorded.
     """
     for cell in cells:
         if BY_HAND not in tags_of(cell):
@@ -224,10 +199,6 @@ def leave_out_unfit(cells: Sequence[dict], values: Mapping[str, Mapping], *, jud
         reasons = {}
         not_recorded = []
         for need in cell["metadata"].get("needs", ()):
-            if need == "predictions":
-                if not judged:
-                    reasons["the data have no predictions of a judge"] = None
-                continue
             interval, key = NEED.match(need).groups()
             if key not in values:
                 not_recorded.append(need)

@@ -92,16 +92,13 @@ def make_pages(
 
 
 @contextlib.contextmanager
-def jupyter_book_waiting(config: Mapping, folder: Path) -> Iterator[Callable[[Callable], object]]:
+def jupyter_book_waiting(folder: Path) -> Iterator[Callable[[Callable], object]]:
     """Have a process import Jupyter Book, until a function is called that makes the pages of ``folder``.
 
     Meanwhile the function calls its argument, and returns what that returns.
     """
     # -P: no module of the working directory is taken.
     command = [sys.executable, "-P", "-X", "utf8", "-m", "sense7.book.jupyter_book", str(folder)]
-    command += config["sphinx"]["config"]["extensions"]
-    if not folder.exists():
-        command.append("sense7.findings.elsewhere")  # for the ledger's page, which will be made
     environment = without_keys()
     environment["NO_COLOR"] = "1"
     environment["PYTHONWARNINGS"] = "ignore"

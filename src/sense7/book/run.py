@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from sense7.book.code import Library, digest_files, environment_of, library_digest, versions
@@ -28,12 +28,12 @@ from sense7.book.notebooks import (
     leave_out_unfit,
     number_cells,
     tags_of,
-    to_ipynb,
+    to_node,
     unfit_parameters,
 )
 from sense7.errors import BuildError, UserError
 from sense7.files import digest_of, digest_of_file, one_line, read_json, scratch_folder
-from sense7.processes import FIXED, KILLED, NO_MEMORY, without_keys
+from sense7.processes import FIXED, NO_MEMORY, without_keys
 from sense7.record import read_values, write_json
 from sense7.sources.released import RELEASED, verified_digest
 from sense7.terminal import silent
@@ -61,7 +61,7 @@ class Job:
 
     notebook: TextNotebook
     parameters: dict
-    parts: dict[str, str] = field(default_factory=dict)
+    parts: dict[str, str]
 
     @property
     def digest(self) -> str:
@@ -152,24 +152,19 @@ class Kernels:
     def __init__(self, *, fork: bool = False):
         self.stopped = False
         self.fork = fork
-        self._started = {}
+        self._started = []
 
-    def add(self, folder: str, process) -> None:
-        """Take a kernel that has started; ``folder`` is that of its execution."""
-        self._started[folder] = process
+    def add(self, process) -> None:
+        """Take a kernel that has started."""
+        self._started.append(process)
         if self.stopped:
             process.kill()
 
     def kill(self) -> None:
         """Kill every kernel, also one that is about to start."""
         self.stopped = True
-        for process in list(self._started.values()):
+        for process in self._started:
             process.kill()  # does nothing to one that has ended
-
-    def was_killed(self, folder: str) -> bool:
-        """Whether the system killed the kernel of an execution."""
-        process = self._started.get(folder)
-        return process is not None and process.poll() == KILLED and not self.stopped
 
 
 @dataclass
@@ -271,10 +266,9 @@ def execute_notebooks(
     futures = {}
     for name in sorted(waiting, key=waiting.get, reverse=True):  # the longest first
         result = jobs[name].place(cache)
-        arguments = [jobs[name], edition.absolute(), result.absolute(), failed.absolute()]
-        if execution.kernels:
-            arguments.append(execution.kernels)
-        futures[execution.executor.submit(execute, *arguments)] = name
+        folders = edition.absolute(), result.absolute(), failed.absolute()
+        future = execution.executor.submit(execute, jobs[name], *folders, execution.kernels)
+        futures[future] = name
     executed: list[str] = []
     failure = None
     for future in as_completed(futures):
@@ -326,7 +320,7 @@ def with_prose(node: dict, notebook: TextNotebook) -> str:
     executed = [cell for cell in node["cells"] if cell["cell_type"] == "code"]
     is_injected = any("injected-parameters" in tags_of(cell) for cell in executed)
     cells = []
-    for cell in json.loads(to_ipynb(notebook))["cells"]:
+    for cell in to_node(notebook)["cells"]:
         if cell["cell_type"] == "code":
             is_of_parameters = "parameters" in tags_of(cell)
             cells.append(executed.pop(0))
@@ -342,12 +336,11 @@ def with_prose(node: dict, notebook: TextNotebook) -> str:
     return ipynb_text({**node, "cells": cells})
 
 
-def execute(
-    job: Job, edition: Path, result: Path, failed: Path, kernels: Kernels | None = None
-) -> None:
+def execute(job: Job, edition: Path, result: Path, failed: Path, kernels: Kernels | None) -> None:
     """Execute a notebook in a folder of its own, and move its result to its place in the cache in one step."""
     import papermill
     from jupyter_core.utils import ensure_event_loop
+    from nbclient.exceptions import DeadKernelError
 
     name = job.notebook.name
     kernels = kernels or Kernels()
@@ -361,7 +354,7 @@ def execute(
         finished.mkdir()
         source = scratch / "given.ipynb"
         done = scratch / "done.ipynb"
-        node = json.loads(to_ipynb(job.notebook))
+        node = to_node(job.notebook)
         for cell in node["cells"]:
             if cell["metadata"].get("needs"):  # a cell by hand: what it lacks is seen afterwards
                 tags_of(cell).append("raises-exception")
@@ -388,15 +381,15 @@ def execute(
             pass  # the copy has the error
         except Exception as error:
             problem = f"could not be executed ({type(error).__name__}: {one_line(error)})"
-            if kernels.was_killed(sockets):
-                problem = f"its kernel was killed. {NO_MEMORY}"
+            if isinstance(error, DeadKernelError):
+                problem = f"its kernel ended before the notebook did. {NO_MEMORY}"
             raise BuildError(f"{job.notebook.path}: {problem.rstrip('.')}.") from error
         finally:
             ensure_event_loop().close()  # nbclient makes one for every thread, and leaves it open
         values = folder.parent / "results" / f"{name}.json"
         recorded = read_values(values.parent) if values.exists() else {}
         node = read_json(done)
-        leave_out_unfit(node["cells"], recorded, judged="predictions" in job.parameters)
+        leave_out_unfit(node["cells"], recorded)
         for cell in node["cells"]:
             for output in cell.get("outputs", ()):
                 if output["output_type"] == "error":

@@ -1,9 +1,8 @@
 """Findings of the reader about a file: located, counted, with how to fix them."""
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
 from pathlib import Path
 
 from sense7.errors import UserError
@@ -153,13 +152,3 @@ class WorkbookError(UserError):
             lines.append(f"  and {count_of(len(warnings), 'warning')}:")
         lines += [f"  {diagnostic.severity}: {diagnostic}" for diagnostic in warnings]
         super().__init__("\n".join(lines))
-
-
-def warnings_by_kind(warnings: Iterable[Diagnostic]) -> dict[str, dict[str, int]]:
-    """Kind of warning -> number of ``warnings`` and of ``places`` in the workbook that they name."""
-    by_kind = {}
-    for warning in sorted(warnings, key=attrgetter("count"), reverse=True):
-        counts = by_kind.setdefault(warning.kind, {"warnings": 0, "places": 0})
-        counts["warnings"] += 1
-        counts["places"] += warning.count
-    return by_kind

@@ -10,7 +10,7 @@ from sphinx.testing.util import SphinxTestApp
 
 CONF = """\
 project = "A book"
-extensions = ["myst_parser", "sense7.book.extensions.values", {extensions}]
+extensions = ["myst_parser", "sense7.book.extensions"]
 sense7_edition = {edition!r}
 html_theme_options = {{}}
 """
@@ -24,11 +24,11 @@ def claim():
         known = {"title": f"Title of <{name}>", "kind": "figure", "key": name, "value": 0.9}
         known |= {"unit": "alpha", "grade": "D", "of": "SENSE-7", "source": "notes"}
         known |= {"compare": {"within": 0.1}, "shown": "0.9"}
-        known |= dict.fromkeys(("short", "release", "elsewhere", "no_effect", "smallest"))
+        known |= dict.fromkeys(("short", "release", "no_effect", "smallest"))
         value = {"key": name, "estimate": 0.8, "low": 0.7, "high": 0.85, "n": 9, "unit": "alpha"}
         held = value | {"method": "a method"} | dict(computed)
         link = "notebooks/03.html#cell-4"
-        beside = {part: given.pop(part, None) for part in ("rehearsal", "studies", "elsewhere")}
+        beside = {part: given.pop(part, None) for part in ("rehearsal", "studies")}
         row = {"id": name, "state": state, "why": why, "asks": "It has to be near.", **beside}
         return row | {"published": known | given, "computed": held, "link": link}
 
@@ -63,7 +63,7 @@ def complaints():
 def page(tmp_path_factory):
     """Make ``notebooks/03`` from its source, a ledger and values: the page, and what Sphinx complained of."""
 
-    def make(source, extensions, ledger=(), values=(), executed=(), **facts):
+    def make(source, ledger=(), values=(), executed=(), **facts):
         place = tmp_path_factory.mktemp("page")
         edition, book = place / "edition", place / "book"
         for folder in (edition / "results", edition / "notebooks", edition / "data"):
@@ -75,15 +75,14 @@ def page(tmp_path_factory):
         }
         made |= {"notebooks": {"03": {"data": "x"}}, **facts.pop("made", {}), "changed": False}
         known = {"kind": "synthetic", "name": "synthetic", "label": "a workbook", "file": "a.xlsx"}
-        known |= {"sha256": "0" * 64, "made": made, "parameters": "", "warnings": {}}
+        known |= {"sha256": "0" * 64, "made": made, "parameters": "", "warnings": ""}
         known |= {"verified": True, "fetched": "2026-01-01"}
         written = {"ledger": list(ledger), "edition": known | facts, "results/03": list(values)}
         for name, content in written.items():
             (edition / f"{name}.json").write_text(json.dumps(content), "utf-8")
         for name, text in {"03": '{"cells": []}', **dict(executed)}.items():
             (edition / f"notebooks/{name}.ipynb").write_text(text, "utf-8")
-        listed = ", ".join(repr(f"sense7.book.extensions.{name}") for name in extensions)
-        (book / "conf.py").write_text(CONF.format(extensions=listed, edition=str(edition)), "utf-8")
+        (book / "conf.py").write_text(CONF.format(edition=str(edition)), "utf-8")
         (book / "index.md").write_text("# Front\n\n```{toctree}\nnotebooks/03\n```\n", "utf-8")
         (book / "notebooks" / "03.md").write_text(source, "utf-8")
         app = SphinxTestApp("html", srcdir=book)

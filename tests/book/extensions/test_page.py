@@ -41,7 +41,7 @@ def test_a_page_shows_a_figure_of_another_or_its_sentence(page, shown, name, wor
         else {"17-robustness": json.dumps(notebook(('draw(name="alpha")', shown)))}
     )
     source = f"# Page\n\n```{{picture}} notebooks/17-robustness {name}\n```\n"
-    html_of, warnings = page(source, ["page"], executed=executed)
+    html_of, warnings = page(source, executed=executed)
     found = complaints(warnings)
     assert (list(found), bool(warnings)) == ((["3"], True) if not words else ([], False))
     for complaint in found.values():
@@ -79,7 +79,7 @@ Further.
 )
 def test_the_ratings_that_are_real_come_first_and_have_variants(page, kind, order):
     executed = {"17-robustness": json.dumps(notebook(('draw(name="alpha")', FIGURE)))}
-    html, warnings = page(ORDERED, ["page"], executed=executed, kind=kind)
+    html, warnings = page(ORDERED, executed=executed, kind=kind)
     assert warnings == ""
     said = [text.get_text() for text in html.select("p") if text.get_text() in order]
     assert said == order

@@ -1,6 +1,6 @@
 """What pages show of the ledger's claims; all markup stands in ``claims.html``, and all texts enter it as text.
 
-A Sphinx extension with directives that read the folder of the edition:
+Directives that read the folder of the edition:
 
 - ``ledger``: the table of every claim about the paper beside what this edition computed; with the argument
   ``other works`` of every claim about another work beside what its released numbers give;
@@ -29,8 +29,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives as options
 from sphinx.util.docutils import SphinxDirective
 
-from sense7.book.extensions import METADATA
-from sense7.book.extensions.values import looked_up, paragraph, raw
+from sense7.book.extensions.values import looked_up, raw
 from sense7.book.words import (
     CLAIMS,
     MARKS,
@@ -43,8 +42,6 @@ from sense7.book.words import (
 from sense7.claims import State
 from sense7.expected import PUT_IN_COUNTS
 from sense7.terminal import count_of
-
-__all__ = ["setup"]
 
 
 class LedgerDirective(SphinxDirective):
@@ -121,7 +118,9 @@ class FindingDirective(SphinxDirective):
             inline, messages = self.state.inline_text(self.options["claim"], self.lineno)
             box += nodes.container(
                 "",
-                paragraph(nodes.strong(text="Question"), classes=["sense7-finding-label"]),
+                nodes.paragraph(
+                    "", "", nodes.strong(text="Question"), classes=["sense7-finding-label"]
+                ),
                 nodes.container("", nodes.paragraph("", "", *inline, *messages)),
                 classes=["sense7-finding-part"],
             )
@@ -132,73 +131,37 @@ class FindingDirective(SphinxDirective):
             self.env.temp_data["sense7_set_note"] = True
             values = count_of(len(values_set), "simulated value")
             note = f"Set to published figures, so that agreement shows nothing: {values} here."
-            box += paragraph(note, classes=["sense7-set-note"])
+            box += nodes.paragraph("", note, classes=["sense7-set-note"])
         return [answer, box]
 
 
 _END_OF_SENTENCE = re.compile(r"(?<=[.?!])(?=\s)")
-_END_OF_CLAUSE = re.compile(r"(?=[,;:] )|(?<![,;:])(?= and )")
 _REASON = re.compile(rf"{NOT_AVAILABLE} \(([^()]*)\)")
 
 
 def _say_why_instead(answer: nodes.paragraph) -> None:
-    """Leave out the clauses with a number that these data cannot give, and say why at the end, once.
+    """Leave out the sentences with a number that these data cannot give, and say why at the end, once.
 
-    A sentence stays if another of its numbers is there; numbers stand in nodes of their own, and clauses end in text.
+    Numbers stand in nodes of their own, and sentences end in text.
     """
     if NOT_AVAILABLE not in answer.astext():
         return
+    sentences: list[list[nodes.Node]] = [[]]
+    for node in answer.children:
+        if not isinstance(node, nodes.Text):
+            sentences[-1].append(node)
+            continue
+        end, *others = _END_OF_SENTENCE.split(node.astext())
+        sentences[-1].append(nodes.Text(end))
+        sentences += [[nodes.Text(text)] for text in others]
     answerable: list[nodes.Node] = []
     reasons: list[str] = []
-    for sentence in _parts(answer.children, _END_OF_SENTENCE):
-        clauses = _parts(sentence, _END_OF_CLAUSE)
-        complete = [clause for clause in clauses if NOT_AVAILABLE not in _text(clause)]
-        for node in sentence:
-            if not isinstance(node, nodes.Text):
-                reasons += _REASON.findall(node.astext())
-        if len(complete) == len(clauses):
+    for sentence in sentences:
+        numbers = [node.astext() for node in sentence if not isinstance(node, nodes.Text)]
+        if any(NOT_AVAILABLE in number for number in numbers):
+            for number in numbers:
+                reasons += _REASON.findall(number)
+        else:
             answerable += sentence
-        elif any(_has_number(clause) for clause in complete):
-            start = re.match(r"\s*", _text(sentence)).group()
-            head, *tail = [node for clause in complete for node in clause]
-            if isinstance(head, nodes.Text):
-                words = re.sub(r"^[,;:]?(and )?", "", head.astext().lstrip()).lstrip()
-                head = nodes.Text(f"{start}{words[:1].upper()}{words[1:]}")
-            answerable += [head, *tail]
-            if not _text(complete[-1]).rstrip().endswith((".", "?")):
-                answerable.append(nodes.Text("."))
     why = "; ".join(dict.fromkeys(reasons)) or "see below"
     answer[:] = [*answerable, nodes.Text(f" Not available here: {why}.")]
-
-
-def _text(parts: list[nodes.Node]) -> str:
-    return "".join(node.astext() for node in parts)
-
-
-def _has_number(clause: list[nodes.Node]) -> bool:
-    """Whether a clause has a value or an answer: text in a node of its own."""
-    return any(not isinstance(node, nodes.Text) for node in clause)
-
-
-def _parts(children: list[nodes.Node], end: re.Pattern) -> list[list[nodes.Node]]:
-    """Nodes in parts, which end in plain text alone, and not inside brackets."""
-    parts: list[list[nodes.Node]] = [[]]
-    depth = 0
-    for node in children:
-        if not isinstance(node, nodes.Text):
-            parts[-1].append(node)
-            continue
-        for number, piece in enumerate(end.split(node.astext())):
-            if number and not depth:
-                parts.append([])
-            parts[-1].append(nodes.Text(piece))
-            depth += piece.count("(") - piece.count(")")
-    return parts
-
-
-def setup(app):
-    """Register the directives with Sphinx."""
-    app.add_directive("ledger", LedgerDirective)
-    app.add_directive("ledger-picture", LedgerPictureDirective)
-    app.add_directive("finding", FindingDirective)
-    return METADATA

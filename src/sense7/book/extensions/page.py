@@ -1,6 +1,6 @@
-"""Parts of every page, and of a notebook's page: data, scripts, folds of code and values, figures of other pages.
+"""Parts of every page, and of a notebook's page: data, folds of code and values, figures of other pages.
 
-A Sphinx extension. A notebook's page ends with the command that runs it again and with every value that it recorded, so
+A notebook's page ends with the command that runs it again and with every value that it recorded, so
 that no value is computed without being shown. The code of each section is one fold at its end; that of a cell tagged
 ``by-hand`` stands where it is. All below the heading "Check this number yourself" is one closed fold; so is all below
 "Change the analysis" and below "More analyses". Of simulated data one page alone has analysis variants to choose from.
@@ -39,13 +39,10 @@ from sphinx.util.docutils import SphinxDirective
 
 import sense7
 from sense7.book.editions import DATA_PAGE
-from sense7.book.extensions import METADATA
 from sense7.book.extensions.tables import rerun_and_values
-from sense7.book.extensions.values import edition_of, fold, looked_up, paragraph, raw
+from sense7.book.extensions.values import edition_of, fold, looked_up, raw
 from sense7.book.words import banner, describe, label
 from sense7.files import read_json
-
-__all__ = ["setup"]
 
 # --- how to run it again, and all its values -------------------------------------------
 
@@ -97,7 +94,7 @@ def gather_code(app, tree) -> None:
         end = section.first_child_matching_class(nodes.section)
         if end is None:
             end = len(section.children)
-        section[end:end] = fold("Code", *sources, classes="sense7-code")
+        section[end:end] = fold("Code", *sources, name="sense7-code")
 
 
 def _is(node: nodes.Node, element: str) -> bool:
@@ -134,7 +131,7 @@ def fold_sections(app, tree) -> None:
     """Make one closed fold of what stands below the heading of each folded section."""
     for section in tree.findall(nodes.section):
         for name in FOLDED.keys() & set(section["ids"]):
-            section[1:] = fold(FOLDED[name], *section[1:], classes="sense7-more")
+            section[1:] = fold(FOLDED[name], *section[1:], name="sense7-more")
 
 
 REHEARSAL = "rehearsal-simulated-data-no-findings"
@@ -203,7 +200,7 @@ class PictureDirective(SphinxDirective):
             raise self.error(f"{page} has no figure {name!r}")
         content = raw(markup)
         if markup == NOT_DRAWN:
-            content = paragraph(markup)
+            content = nodes.paragraph("", markup)
         # Made by figures and tables of this library, which escape all texts of a workbook.
         return [nodes.container("", content, classes=["sense7-picture"])]
 
@@ -213,7 +210,7 @@ class PictureDirective(SphinxDirective):
 _LOGGER = logging.getLogger(__name__)
 
 
-class _MathML(SphinxTransform):
+class MathML(SphinxTransform):
     """Before the domains look for any formula: else an HTML page would ask for a library from the network."""
 
     default_priority = 800
@@ -281,15 +278,7 @@ def _entries(module) -> Iterator[str]:
         yield f"- `{name}({', '.join(needed)})`: {sentence}"
 
 
-# --- around the content: data, how it was made, scripts, words to search for ------------------
-
-SCRIPTS = {
-    "figures.js": 'class="sense7-figure',
-    "ledger.js": "sense7-ledger",
-    "specifications.js": "sense7-specifications",
-    "tables.js": "<table",
-}
-"""Script of the book -> what a page holds that uses it."""
+# --- around the content: data, how it was made, words to search for --------------------------
 
 KEYWORDS = "book/keywords.yml"
 
@@ -300,7 +289,7 @@ _LEFT_OUT = re.compile(
 
 
 def finish_page(app, page, template, context, doctree) -> None:
-    """Say what data a page shows and how it was made, and load the scripts that it uses."""
+    """Say what data a page shows and how it was made."""
     facts = edition_of(app).facts
     released = page.removeprefix("notebooks/") in facts["made"]["released"]
     # Without what pathto ends the address of the page itself with.
@@ -314,9 +303,6 @@ def finish_page(app, page, template, context, doctree) -> None:
     if facts["kind"] == "synthetic" and not released:
         context["data_kind"] = "simulated"
     context["metatags"] = _LEFT_OUT.sub("", context.get("metatags", ""))
-    for script, mark in SCRIPTS.items():
-        if mark in body:
-            app.add_js_file(script, loading_method="defer")
     if body:
         # References stand in a list; docutils gives them a role that is out of use.
         context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')
@@ -339,22 +325,3 @@ class Questions(SearchEnglish):
 
     stopwords = SearchEnglish.stopwords | {"can", "do", "does", "how", "i", "many", "my", "what"}
     stopwords |= {"when", "where", "which", "who", "whose", "why"}
-
-
-def setup(app):
-    """Register the directives, and the changes of pages, with Sphinx."""
-    # The last makes a fold of what the end of the page stands in.
-    changes = (gather_code, say_once, add_rerun, fold_sections)
-    for priority, change in enumerate(changes, 600):
-        app.connect("doctree-read", change, priority=priority)
-    for change in (lead_with_real_data, change_one_rehearsal):
-        app.connect("doctree-read", change, priority=400)  # before Sphinx lists sections
-    app.connect("doctree-read", add_keywords)
-    app.connect("html-page-context", finish_page, priority=900)  # after others have added theirs
-    app.add_directive("functions", FunctionsDirective)
-    app.add_directive("picture", PictureDirective)
-    app.add_transform(_MathML)
-    app.add_search_language(Questions)
-    # Jupyter Book sets it for sphinx-comments, which _config.yml leaves out.
-    app.add_config_value("comments_config", {}, "")
-    return METADATA

@@ -1,7 +1,5 @@
 """Recorded values beside what is expected in simulated data, and beside R's.
 
-A Sphinx extension:
-
 - the table of a page's values, which :mod:`sense7.book.extensions.page` puts at its end;
 - ``put-in``: its content, which says what was put in and what is expected, where that is known;
 - ``reference-values``: how many values R gives, and what is compared with which call and tolerance, from
@@ -12,15 +10,12 @@ from collections.abc import Mapping
 
 from sphinx.util.docutils import SphinxDirective
 
-from sense7.book.extensions import METADATA
 from sense7.book.extensions.values import edition_of, raw
 from sense7.book.words import TEMPLATES, Edition
 from sense7.checkout import data_file
 from sense7.expected import BEYOND, ExpectedValue
 from sense7.files import read_json
 from sense7.taxonomy import SIMULATED_WORDS
-
-__all__ = ["setup"]
 
 _TABLES = TEMPLATES.get_template("tables.html").module
 
@@ -76,10 +71,3 @@ class ReferenceValues(SphinxDirective):
         file = data_file("reference.json")
         self.env.note_dependency(str(file))
         return [raw(_TABLES.reference(read_json(file)))]
-
-
-def setup(app):
-    """Register the directives with Sphinx."""
-    app.add_directive("put-in", PutInDirective)
-    app.add_directive("reference-values", ReferenceValues)
-    return METADATA

@@ -1,6 +1,6 @@
 """What pages of the book can say about the edition they stand in.
 
-A Sphinx extension, so that no number is typed into prose:
+Roles, so that no number is typed into prose:
 
 - ``{value}`alpha_turn```: a recorded value with its interval; ``{value}`alpha_turn.estimate```, ``.n``, ``.count`` (a
   share as 8 of 18) or ``.expected`` (what the simulation should give) for a part of it; the reason if it has none;
@@ -21,11 +21,8 @@ from sphinx.application import ENV_PICKLE_FILENAME
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
-from sense7.book.extensions import METADATA
 from sense7.book.words import ROLES, Edition, key_and_part, value_in_words
 from sense7.record import called
-
-__all__ = ["setup"]
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -101,21 +98,15 @@ class ValueRole(TextRole):
         return Explained(self.rawtext, words, explanation=note, **attributes)
 
 
-def paragraph(*parts: str | nodes.Node, **attributes) -> nodes.paragraph:
-    """A paragraph of texts and nodes."""
-    inline = (nodes.Text(part) if isinstance(part, str) else part for part in parts)
-    return nodes.paragraph("", "", *inline, **attributes)
-
-
 def raw(markup: str) -> nodes.raw:
     """HTML, in which all that comes from outside is escaped."""
     return nodes.raw("", markup, format="html")
 
 
-def fold(summary: str, *content: nodes.Node, classes: str = "") -> list[nodes.Node]:
-    """What opens with a click on its summary."""
-    mark = f' class="{classes}"' if classes else ""
-    return [raw(f"<details{mark}><summary>{summary}</summary>"), *content, raw("</details>")]
+def fold(summary: str, *content: nodes.Node, name: str) -> list[nodes.Node]:
+    """What opens with a click on its summary; ``name`` is that of its class."""
+    opening = raw(f'<details class="{name}"><summary>{summary}</summary>')
+    return [opening, *content, raw("</details>")]
 
 
 def anchor_cells(app, tree) -> None:
@@ -138,20 +129,3 @@ def keep_entries_of_search(app, exception) -> None:
     if exception is None:
         with (Path(app.doctreedir) / ENV_PICKLE_FILENAME).open("wb") as stream:
             dump(app.env, stream, HIGHEST_PROTOCOL)
-
-
-def setup(app):
-    """Register roles and anchors with Sphinx."""
-    numbering = app.extensions.get("sphinx_multitoc_numbering")
-    if numbering:  # pages are not numbered, so that they can be read in parallel
-        numbering.parallel_read_safe = True
-    app.add_config_value("sense7_edition", "", "env", types=[str])
-    app.add_config_value("sense7_frame", "", "env", types=[str])
-    app.add_role("value", ValueRole())
-    for name in ROLES:
-        app.add_role(name, TextRole())
-    app.add_node(Explained, override=False, html=(visit_explained, depart_explained))
-    app.connect("doctree-read", anchor_cells)
-    app.connect("html-collect-pages", drop_absent_words)
-    app.connect("build-finished", keep_entries_of_search)
-    return METADATA
