@@ -82,7 +82,6 @@ class Book:
         page, _, _ = link.partition("#")
         if re.match(r"[a-z]+:", link) or not page:
             return link
-        page = page.removesuffix(".md").removesuffix(".ipynb")
         if page.startswith("../"):
             return f"{self.online or '../'}{page.removeprefix('../')}.md"
         return f"{page}.ipynb"
@@ -109,15 +108,11 @@ def read_citations(path: Path) -> dict[str, str]:
         authors = " and ".join(names)
         if len(names) > 2:
             authors = f"{names[0]} et al."
-        address = entry.fields.get("url", "")
+        citations[key] = f"{authors}, {entry.fields['year']}"
         if "doi" in entry.fields:
-            address = f"https://doi.org/{entry.fields['doi']}"
+            citations[key] = f"[{citations[key]}](https://doi.org/{entry.fields['doi']})"
         elif "eprint" in entry.fields:
-            address = f"https://arxiv.org/abs/{entry.fields['eprint']}"
-        # Parentheses would end the link.
-        address = address.replace("(", "%28").replace(")", "%29")
-        words = f"{authors}, {entry.fields['year']}"
-        citations[key] = f"[{words}]({address})" if address else words
+            citations[key] = f"[{citations[key]}](https://arxiv.org/abs/{entry.fields['eprint']})"
     return citations
 
 

@@ -105,25 +105,17 @@ class FindingDirective(SphinxDirective):
             raise self.error(
                 "finding: name a claim, or say by :claim: what is asked; the content is the answer."
             )
-        answer = nodes.container(classes=["sense7-answer"])
-        self.state.nested_parse(self.content, self.content_offset, answer)
+        answer = nodes.container("", *self.parse_content_to_nodes(), classes=["sense7-answer"])
         if "untested" in self.options and edition.facts["kind"] == "synthetic":
             words = f"**{UNTESTED}:** {self.options['untested']}"
-            inline, messages = self.state.inline_text(words, self.lineno)
-            answer.insert(0, nodes.paragraph("", "", *inline, *messages))
+            answer[:0] = self.parse_text_to_nodes(words)
         for part in list(answer.findall(nodes.paragraph)):
             _say_why_instead(part)
         box = nodes.container(classes=["sense7-finding"])
         if "claim" in self.options:
-            inline, messages = self.state.inline_text(self.options["claim"], self.lineno)
-            box += nodes.container(
-                "",
-                nodes.paragraph(
-                    "", "", nodes.strong(text="Question"), classes=["sense7-finding-label"]
-                ),
-                nodes.container("", nodes.paragraph("", "", *inline, *messages)),
-                classes=["sense7-finding-part"],
-            )
+            label = raw('<p class="sense7-finding-label"><strong>Question</strong></p>')
+            question = nodes.container("", *self.parse_text_to_nodes(self.options["claim"]))
+            box += nodes.container("", label, question, classes=["sense7-finding-part"])
         rows = [shown_row(edition.claims[name]) for name in claims]
         box += raw(CLAIMS.boxes(rows))
         values_set = edition.set_on(self.env.docname)

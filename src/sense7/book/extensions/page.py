@@ -30,7 +30,6 @@ from pathlib import Path
 
 import yaml
 from docutils import nodes
-from docutils.statemachine import StringList
 from docutils.utils.math import MathError, latex2mathml
 from sphinx.search.en import SearchEnglish
 from sphinx.transforms import SphinxTransform
@@ -240,7 +239,7 @@ class FunctionsDirective(SphinxDirective):
     final_argument_whitespace = True
 
     def run(self):
-        lines, holder = [], nodes.Element()
+        lines = []
         for name in self.arguments[0].split():
             package = name.removesuffix(".*")
             modules = [name]
@@ -251,10 +250,7 @@ class FunctionsDirective(SphinxDirective):
                 code = importlib.import_module(f"sense7.{module}")
                 self.env.note_dependency(code.__file__)
                 lines += [f"## {module}", "", *_entries(code), ""]
-        self.state.nested_parse(
-            StringList(lines, ""), self.content_offset, holder, match_titles=True
-        )
-        return holder.children
+        return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
 
 
 def _entries(module) -> Iterator[str]:
