@@ -97,7 +97,7 @@ def _run_verb() -> tuple[int, str]:
             code = app(prog_name="sense7", standalone_mode=False)
         except SystemExit as end:
             code = end.code
-        sys.stdout.flush()
+        print(end="", flush=True)  # a closed output takes it, too
         return code or 0, ""
     except _UsageError as error:
         error.show()
