@@ -64,18 +64,21 @@ def rerun(
             inputs = Inputs(temporary, name, data, path, provenance, settings, folder, only)
             failed = replace(inputs, project=project).failed  # the temporary place is removed
             compute_apart(inputs, inputs.folder, failed)
-            shown = {**chosen.defaults, **inputs.jobs[chosen.name].parameters}
+            settings_of_copy = {**chosen.defaults, **inputs.jobs[chosen.name].parameters}
             places = {"data": source_of(data, path), "results": results.name}
             if folder:
                 places["predictions"] = str(folder.resolve())
-            shown |= {name: place for name, place in places.items() if name in shown}
+            for name in places.keys() & settings_of_copy.keys():
+                settings_of_copy[name] = places[name]
             config = declared_configuration(project.sources)
-            copies = derive_all(project.sources, inputs.folder, config, {chosen.name: shown})
+            copies = derive_all(
+                project.sources, inputs.folder, config, {chosen.name: settings_of_copy}
+            )
             values = (inputs.folder / "results" / f"{chosen.name}.json").read_text("utf-8")
             texts = {results / f"{chosen.name}.json": values, out: copies[chosen.name]}
-            for place, text in texts.items():
-                with replacing(place, own=True) as whole:
-                    whole.write_text(text, "utf-8", newline="\n")
+            for file, text in texts.items():
+                with replacing(file, own=True) as unfinished:
+                    unfinished.write_text(text, "utf-8", newline="\n")
     except OSError as error:
         raise UserError(not_written(error.filename or out, error)) from None
     label = provenance.label if "data" in chosen.defaults else ""

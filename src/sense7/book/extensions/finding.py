@@ -143,9 +143,9 @@ def _say_why_instead(answer: nodes.paragraph) -> None:
         if not isinstance(node, nodes.Text):
             sentences[-1].append(node)
             continue
-        end, *others = _END_OF_SENTENCE.split(node.astext())
+        end, *beginnings = _END_OF_SENTENCE.split(node.astext())
         sentences[-1].append(nodes.Text(end))
-        sentences += [[nodes.Text(text)] for text in others]
+        sentences += [[nodes.Text(text)] for text in beginnings]
     answerable: list[nodes.Node] = []
     reasons: list[str] = []
     for sentence in sentences:
