@@ -73,6 +73,7 @@ ONE_MORE = -n $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 1))
 # Each worker has a processor: more threads of linear algebra only wait for one another, as in a build.
 test: export OPENBLAS_NUM_THREADS := 1
 
+# Notebooks from the last to the first: those on judges and on robustness take longest, and no worker waits for them.
 .PHONY: test
 test: ## every check: style, unit tests, doctests, notebooks, the built book; the time of each part, and at the end each red one
 	@trap 'exit 130' INT; red=; \
@@ -81,7 +82,7 @@ test: ## every check: style, unit tests, doctests, notebooks, the built book; th
 	$(call PART,book,$(BIN)/sense7 build synthetic --quiet); \
 	$(call PART,unit tests,$(TESTS) $(ONE_MORE) --ignore tests/browser $$MAKE_LONG); \
 	$(call PART,browser,$(TESTS) $(ONE_MORE) tests/browser $$MAKE_LONG); \
-	$(call PART,notebooks,$(BIN)/python -m pytest -q $(ONE_MORE) --dist loadfile --nbval notebooks); \
+	$(call PART,notebooks,$(TESTS) $(ONE_MORE) --nbval $$(ls -r notebooks/*.ipynb)); \
 	test -z "$$red" || { echo "Red: $${red#, }"; exit 2; }
 
 .PHONY: test-long

@@ -8,6 +8,7 @@ import html
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import numpy as np
@@ -27,10 +28,12 @@ from sense7.figures.figure import (
     wrapped,
 )
 from sense7.figures.source import GRAY, INK, Shown, main_color
-from sense7.findings.robustness import HEADLINES, Headline, agreement
 from sense7.record import format_number, format_value
 from sense7.tables import NO_MATH, Sentence, Table
 from sense7.terminal import count_of
+
+if TYPE_CHECKING:  # it imports scipy.stats, a second for a notebook that shows no curve
+    from sense7.findings.robustness import Headline
 
 DEFAULT = "Main analysis"
 _QUESTIONS = {
@@ -128,6 +131,8 @@ def specification_curve(
     SpecificationCurve or Sentence
         A sentence if no specification can be computed.
     """
+    from sense7.findings.robustness import HEADLINES
+
     headline = HEADLINES[name]
     if not has_estimate(table).any():
         return Sentence(f"No curve of {headline.title}: {table['reason'].iloc[0]}.")
@@ -262,7 +267,7 @@ def specification_curve(
     )
 
 
-def _reference(headline: Headline, published: float | None) -> tuple[float | None, str]:
+def _reference(headline: "Headline", published: float | None) -> tuple[float | None, str]:
     """What intervals are compared with, the published value or the headline's reference, and in words."""
     reference = headline.reference
     if headline.is_published:
@@ -276,6 +281,8 @@ def _reference(headline: Headline, published: float | None) -> tuple[float | Non
 
 def _agreement_in_words(table: pd.DataFrame, name: str, published: float | None) -> str:
     """In how many variants the interval agrees with the headline; "" if it is compared with nothing."""
+    from sense7.findings.robustness import HEADLINES, agreement
+
     headline = HEADLINES[name]
     agrees = agreement(table, name, published)
     _, compared_with = _reference(headline, published)
@@ -287,7 +294,7 @@ def _agreement_in_words(table: pd.DataFrame, name: str, published: float | None)
     return f"in {agrees.sum()} of {count_of(len(agrees), 'variant')} the interval {relation} {compared_with}"
 
 
-def _ends(estimates: pd.Series, headline: Headline) -> tuple[str, str]:
+def _ends(estimates: pd.Series, headline: "Headline") -> tuple[str, str]:
     """The lowest and the highest estimate, in words."""
     lowest = format_number(float(estimates.min()), headline.unit)
     return lowest, format_number(float(estimates.max()), headline.unit)
@@ -318,6 +325,8 @@ def specification_table(
     Table
         One row per headline; where no specification could be computed, the reason.
     """
+    from sense7.findings.robustness import HEADLINES
+
     rows = {}
     for name, table in tables.items():
         headline = HEADLINES[name]
