@@ -73,7 +73,10 @@ ONE_MORE = -n $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 1))
 # Each worker has a processor: more threads of linear algebra only wait for one another, as in a build.
 test: export OPENBLAS_NUM_THREADS := 1
 
-# Notebooks from the last to the first: those on judges and on robustness take longest, and no worker waits for them.
+# That every committed notebook shows what its code gives is a test of the built book. Here it runs in a kernel of its own,
+# without the book: the six that compute longest in test-long, and of each pull request in a job beside this one.
+NOTEBOOKS = $(if $(LONG),notebooks,notebooks/0[0-578]-*.ipynb notebooks/1[01468]-*.ipynb)
+
 .PHONY: test
 test: ## every check: style, unit tests, doctests, notebooks, the built book; the time of each part, and at the end each red one
 	@trap 'exit 130' INT; red=; \
@@ -82,11 +85,11 @@ test: ## every check: style, unit tests, doctests, notebooks, the built book; th
 	$(call PART,book,$(BIN)/sense7 build synthetic --quiet); \
 	$(call PART,unit tests,$(TESTS) $(ONE_MORE) --ignore tests/browser $$MAKE_LONG); \
 	$(call PART,browser,$(TESTS) $(ONE_MORE) tests/browser $$MAKE_LONG); \
-	$(call PART,notebooks,$(TESTS) $(ONE_MORE) --nbval $$(ls -r notebooks/*.ipynb)); \
+	$(call PART,notebooks,$(TESTS) $(ONE_MORE) --nbval $(NOTEBOOKS)); \
 	test -z "$$red" || { echo "Red: $${red#, }"; exit 2; }
 
 .PHONY: test-long
-test-long: ## make test, and what it leaves out: more moments to be killed at, every element of every page; once a week
+test-long: ## make test, and what it leaves out: more moments to be killed at, every element of every page, long notebooks; once a week
 	@$(MAKE) test LONG=--long
 
 .PHONY: check
