@@ -29,7 +29,7 @@ TEXTS = [
 ]  # fmt: skip
 NUMBERS = [
     *(0.0, -0.0, 0.1, 0.1 + 0.2, 1 / 3, 1e300, 1e-300, 5e-324, 1.7976931348623157e308),
-    *(2.0**53, -7.0, 2**53),
+    *(2.0**53, -7.0),
 ]
 
 
@@ -119,6 +119,7 @@ def test_a_cell_that_cannot_be_held_is_refused_and_nothing_is_written(cell, faul
     with naming.refused(tmp_path / "a.xlsx", "sheet Notes, cell A3", fault):
         write_sheets(column_of("fine", cell), tmp_path / "a.xlsx")
     assert list(tmp_path.iterdir()) == []
+    write_sheets(column_of(2**53), tmp_path / "a.xlsx")  # the largest integer that can
 
 
 # Reading what other programs write
