@@ -173,6 +173,8 @@ def test_one_rates_by_keys_skips_comes_back_and_downloads_what_was_answered(new_
     expect(page.locator(".conversation")).not_to_contain_text(REPLIES[1])
     fields = page.locator("fieldset")
     fields.first.locator("input").first.focus()
+    page.keyboard.press("Control+3")  # the browser's
+    expect(fields.first.locator("input:checked")).to_have_count(0)
     page.keyboard.press("4")
     expect(fields.first.get_by_label("Good", exact=True)).to_be_checked()
     page.keyboard.press("0")  # does not apply
@@ -194,8 +196,11 @@ def test_one_rates_by_keys_skips_comes_back_and_downloads_what_was_answered(new_
     page.get_by_role("button", name="Go on without").click()
     person.go_on()
     page.get_by_role("button", name="Go on without").click()
-    page.get_by_role("link", name="Turn 1 of 2").click()
+    link = page.get_by_role("link", name="Turn 1 of 2")
+    address = link.get_attribute("href")
+    link.click()
     expect(page.get_by_role("heading", name="Turn 1 of 2")).to_be_focused()
+    assert page.url.endswith(address)
     page.go_back()
     path = person.download(tmp_path)
     assert read_download(path).answers["C1", "message 2"] == {
@@ -205,12 +210,15 @@ def test_one_rates_by_keys_skips_comes_back_and_downloads_what_was_answered(new_
 
 
 def test_a_person_who_has_no_conversation_is_named_and_another_rates_their_own(new_person):
+    """And of their own the turn whose number the study gives."""
     own = [chat("C1", "anna"), chat("C2", "ben")]
-    person = new_person(conversations="own", chats=own)
+    person = new_person(conversations="own", turns=(2,), before=(), chats=own)
     page = person.begin("cleo")
     naming.check(page.locator("#start-fault").inner_text(), "cleo")
     page = person.begin("ben")
     expect(page.get_by_text("Conversation 1 of 1")).to_be_visible()
+    expect(page.get_by_text(REPLIES[1])).to_be_visible()
+    expect(page.locator("fieldset").first).to_be_visible()
 
 
 ATTEMPTS = """async () => {
