@@ -11,7 +11,8 @@ from sense7.statistics.estimates import estimate_row, estimate_table
 
 
 @pytest.mark.parametrize(
-    ("published", "held", "answer"), [(0.9, 2, "yes"), (1.15, 1, "yes"), (0.3, 0, "no")]
+    ("published", "held", "answer"),
+    [(0.9, 2, "yes"), (1.15, 1, "yes"), (0.3, 0, "no"), (2.4, 1, "no")],
 )
 def test_the_definitions_whose_interval_holds_the_published_value_are_counted(
     published, held, answer
@@ -22,11 +23,12 @@ def test_the_definitions_whose_interval_holds_the_published_value_are_counted(
             ("a", 1.0, 0.8, 1.2),
             ("b", 0.7, 0.5, 0.95),
             ("c", 2.0, np.nan, np.nan),
+            (poor_turn.BY_TURNS[0], 2.3, 2.1, 2.5),  # counted, and left out of the rule
         )
     }
     verdict = poor_turn.published_in_grid(estimate_table(rows, "definition"), published)
-    assert verdict["counts"]["estimate"].tolist() == [held, 0.7, 2.0]
-    assert verdict["counts"]["n"].tolist() == [2, 3, 3]
+    assert verdict["counts"]["estimate"].tolist() == [held, 0.7, 2.3]
+    assert verdict["counts"]["n"].tolist() == [3, 4, 4]
     assert verdict["held"]["estimate"] == answer
 
 

@@ -107,6 +107,9 @@ DEFINITIONS = {
 }
 """Every definition of the effect, by its name."""
 
+BY_TURNS = [name for name, definition in DEFINITIONS.items() if definition.outcome]
+"""Definitions by the turns' own ratings, which the published value is not judged by."""
+
 PREDICTORS = ("mean", "trough", "peak", "end")
 """Summaries of the ratings of a conversation's turns: their mean, lowest, highest and last."""
 
@@ -341,7 +344,7 @@ def published_in_grid(effects: pd.DataFrame, published: float) -> dict:
 
     No more than one of the definitions can be the one behind the published value, and which one is not stated. So
     the value is in line with these data if it lies in the interval of at least one definition, and not if it lies
-    outside all of them.
+    outside all of them. Definitions by the turns' own ratings (``BY_TURNS``) are counted, and left out of this rule.
 
     Returns
     -------
@@ -358,16 +361,19 @@ def published_in_grid(effects: pd.DataFrame, published: float) -> dict:
     """
     with_interval = effects[np.isfinite(effects["low"])]
     values = effects["estimate"].dropna()
-    holding = int(_holds(with_interval, published).sum())
-    of_definitions = f"of {count_of(len(with_interval), 'definition')} with an interval"
+    holds = _holds(with_interval, published)
+    judged = holds.drop(BY_TURNS, errors="ignore")
 
     count = np.nan
-    answer = None
     no_interval = "no definition has an interval"
-    if len(with_interval):
-        count = holding
-        answer = "yes" if holding else "no"
+    if len(holds):
+        count = int(holds.sum())
         no_interval = ""
+    answer = None
+    no_answer = "no definition by ratings after the conversation has an interval"
+    if len(judged):
+        answer = "yes" if judged.any() else "no"
+        no_answer = ""
     no_value = ""
     if values.empty:
         no_value = str(effects["reason"].iloc[0])
@@ -385,9 +391,9 @@ def published_in_grid(effects: pd.DataFrame, published: float) -> dict:
     rows = {
         "definitions with an interval that holds the published value": estimate_row(
             count,
-            n=len(with_interval),
+            n=len(holds),
             unit="number of specifications",
-            method=f"count {of_definitions}",
+            method=f"count of {count_of(len(holds), 'definition')} with an interval",
             reason=no_interval,
             key="poor_turn_definitions_holding_published",
         ),
@@ -397,10 +403,11 @@ def published_in_grid(effects: pd.DataFrame, published: float) -> dict:
     verdict = value_row(
         "published_poor_turn_d_held_by_some_definition",
         answer,
-        n=len(with_interval),
+        n=len(judged),
         unit="yes or no",
-        method=f"whether the interval of at least one {of_definitions} holds it",
-        reason=no_interval,
+        method=f"whether the interval of at least one of {count_of(len(judged), 'definition')} by ratings after the "
+        "conversation holds it",
+        reason=no_answer,
     )
     return {"counts": estimate_table(rows, "what"), "held": verdict}
 
