@@ -186,6 +186,7 @@ def test_a_judge_stands_beside_the_user_and_is_called_simulated(reader, syntheti
     expect(page.get_by_text("no model was asked").first).to_be_visible()
     judge = page.locator("#sense7-explorer .judge")
     expect(judge).to_contain_text(f"mean score {np.nanmean(scores):.2f}")
+    expect(judge).to_contain_text(f"{np.nanmean(scores) - truth:.2f} above the user")
     judge.locator("summary").click()
     rows = judge.locator("tbody tr")
     expect(rows).to_have_count(1 + len(scores))

@@ -209,8 +209,9 @@ class _Panel:
                 look["linestyle"] = next(styles, "-.")
             axes.axvline(scale * value, zorder=1, **look)
         rows = self.first_table.index
-        spread = 0.22 * (len(self.tables) > 1 and not self.bars)
-        offsets = np.linspace(-spread, spread, len(self.tables))
+        spread = 0.22 * (len(self.tables) > 1)
+        highest = 0 if self.bars else -spread  # the first table's interval is that of its bar
+        offsets = np.linspace(highest, spread, len(self.tables))
         colors = sources.colors(list(self.tables), self.heading)
         is_drawn = np.zeros(len(rows), dtype=bool)
         for index, (series, table) in enumerate(self.tables.items()):

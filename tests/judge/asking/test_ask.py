@@ -85,7 +85,10 @@ def test_the_key_goes_into_its_header_or_a_named_one(server, study_of, tmp_path,
     assert (headers["api-key"], headers["x-team"]) == (KEY, "one")
     server.script = lambda asked: refused("no such route", status=404)
     with_another_path = ask(study_of(1), address, tmp_path / "elsewhere")
-    naming.check(with_another_path.stopped, "404", f"{server.address}/chat/completions")
+    naming.check(with_another_path.stopped, "404", f"{server.address}/chat/completions", "gateway")
+    address = Address.of(server.address, ["api-key: {key}", "Authorization: none"])
+    ask(study_of(1), address, tmp_path / "one header")
+    assert server.asked[-1].headers["authorization"] == "none"
     for header in ("api-key", ": x", "api-key: \u00fc"):
         with naming.refused("--header", "{key}"):
             Address.of(server.address, [header])

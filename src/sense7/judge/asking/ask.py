@@ -203,7 +203,10 @@ class Client:
                 "the endpoint redirects, and conversations go to no other address than --base-url"
             )
         elif status == 404:
-            words += f" (calls are sent to {self.endpoint.address}/chat/completions)"
+            words += (
+                f" (calls are sent to {self.endpoint.address}/chat/completions; for another path put a gateway "
+                "before it)"
+            )
         elif status == 407:
             words = (
                 f"the proxy that your environment names ({self.endpoint.proxy}) refuses. {words}"
