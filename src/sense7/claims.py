@@ -53,8 +53,8 @@ class State(StrEnum):
     UNDECIDED = "can't be decided by these data"
     NO_RULE = "no rule can decide it"
     UNRELEASED = "in no release"
-    CONTRADICTION = "published figures contradict each other"
-    CONSISTENT = "published figures fit each other"
+    CONTRADICTION = "quoted figures contradict each other"
+    CONSISTENT = "quoted figures fit each other"
 
 
 _ABOUT_A_FIGURE = ("within", "at_most", "above")

@@ -37,7 +37,7 @@ MARKS = {
     State.UNDECIDED: "○",
     State.NO_RULE: "□",
     State.UNRELEASED: "□",
-    State.CONTRADICTION: "◆",
+    State.CONTRADICTION: "▲",
     State.CONSISTENT: "●",
 }
 """State of a claim -> a mark, so that it does not rest on color alone."""
@@ -210,6 +210,7 @@ def claim_in_words(row: Mapping) -> dict[str, str]:
         "Claim": f"{CLAIMS.words(row)} ({row['published']['source']}{row['of']}).",
         row["label"]: f"{row['state']}. {CLAIMS.here(row)} {row['size']}",
         "Studies": CLAIMS.studies(row),
+        "Decision rule": row["asks"],
     }
     return {name: as_text(line) for name, line in lines.items() if line}
 

@@ -430,7 +430,7 @@ def by_condition(study: Study) -> pd.DataFrame:
             "conversations": groups.size(),
             "turns": groups["turns"].sum(),
             "turns per conversation": groups["turns"].mean(),
-            "with ground truth": groups["truth"].count(),
+            "with a mean rating": groups["truth"].count(),
         }
     )
 

@@ -419,9 +419,6 @@ OPPOSITE = "the opposite"
 NO_INTERVAL = "no verdict"
 """What stands where a value has no interval: then nothing is said."""
 
-MARKS = {SEEN: "●", NOT_SEEN: "○", OPPOSITE: "◆", NO_INTERVAL: "\N{EN DASH}"}
-"""Verdict -> its shape."""
-
 
 @dataclass(frozen=True)
 class Rule:
@@ -594,7 +591,7 @@ def comparisons(values: Mapping[str, Mapping]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Indexed by the finding: ``data set``, ``verdict`` with its shape, ``measure``, estimate, low, high, unit and n.
+        Indexed by the finding: ``data set``, ``verdict``, ``measure``, estimate, low, high, unit and n.
     """
     rows = []
     for claimed in FINDINGS:
@@ -603,7 +600,7 @@ def comparisons(values: Mapping[str, Mapping]) -> pd.DataFrame:
             row = {
                 "finding": claimed.title,
                 "data set": data_set,
-                "verdict": f"{MARKS[outcome]} {outcome}",
+                "verdict": outcome,
                 "measure": measure,
             }
             for name in ("estimate", "low", "high", "unit", "n"):

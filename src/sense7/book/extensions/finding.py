@@ -80,6 +80,8 @@ class LedgerPictureDirective(SphinxDirective):
             row["elsewhere_words"] = ""
             if verdicts:
                 row["elsewhere_words"] = f"{verdicts.count(elsewhere.SEEN)} of {len(verdicts)}"
+            if elsewhere.OPPOSITE in verdicts:
+                row["elsewhere_words"] += f", opposite {verdicts.count(elsewhere.OPPOSITE)}"
             rows.append(row)
         return [raw(CLAIMS.picture(rows, State, MARKS, slug))]
 
