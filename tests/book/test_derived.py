@@ -43,6 +43,19 @@ def plain(book, text):
 
 
 @pytest.mark.parametrize(
+    ("link", "address"),
+    [
+        ("https://example.org/a", "https://example.org/a"),
+        ("#below", "#below"),
+        ("02-b", "02-b.ipynb"),
+        ("../book/format", "../book/format.md"),
+    ],
+)
+def test_a_link_leads_where_a_viewer_of_notebooks_finds_it(book, link, address):
+    assert book.address(link) == address
+
+
+@pytest.mark.parametrize(
     "text", ["{cite:p}`gone`", "{new}`a`", "```{new} a\n```", "{answer}`gone`"]
 )
 def test_what_has_no_plain_form_is_refused_by_name(book, text):

@@ -64,7 +64,7 @@ Of these.
 ```{picture} notebooks/17-robustness alpha
 ```
 
-## More
+## More analyses
 
 Further.
 """
@@ -83,5 +83,6 @@ def test_the_ratings_that_are_real_come_first_and_have_variants(page, kind, orde
     assert warnings == ""
     said = [text.get_text() for text in html.select("p") if text.get_text() in order]
     assert said == order
+    assert html.select_one("details p").get_text() == "Further."  # in its fold
     assert bool(html.select("#rehearsal-simulated-data-no-findings")) is (kind == "synthetic")
     assert bool(html.select("#change-the-analysis")) is (kind == "own")
