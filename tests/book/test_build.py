@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
+import yaml
 from bs4 import BeautifulSoup
 
 from helpers import interrupting, naming
@@ -234,6 +235,13 @@ def test_a_book_is_the_same_anywhere_and_changes_where_it_must(checkout, built, 
     assert "2 is 2 of 1." in page(checkout.editions / SHARED_NAME, "index").get_text()
     assert "Text of a message." in page(checkout.editions / SHARED_NAME, "02-b").get_text()
     assert hidden(checkout.editions) == []
+
+    # A part of the book has another name, which stands on every page.
+    toc = yaml.safe_load((checkout.root / "_toc.yml").read_text("utf-8"))
+    toc["parts"] = [{"caption": "Answers", "chapters": toc.pop("chapters")}]
+    (checkout.root / "_toc.yml").write_text(yaml.safe_dump(toc), "utf-8")
+    build_again(checkout)
+    assert "Answers" in page(checkout.editions / SHARED_NAME, "02-b").get_text()
     good = checkout.bytes(SHARED_NAME)
 
     # Warnings are errors, of every kind, and all are said with page and line; the last good book stays.

@@ -4,6 +4,11 @@ from sense7.book.extensions import finding, page, tables, values
 from sense7.book.words import ROLES
 
 
+def forget_parts(app):
+    """Sphinx keeps the front page of the build before, from which each page takes the names of the book's parts."""
+    vars(app.env).pop("master_doctree", None)
+
+
 def setup(app):
     """Register roles, directives, and the changes of pages, with Sphinx."""
     numbering = app.extensions.get("sphinx_multitoc_numbering")
@@ -32,6 +37,7 @@ def setup(app):
     }
     for name, directive in directives.items():
         app.add_directive(name, directive)
+    app.connect("builder-inited", forget_parts)
     app.add_transform(page.MathML)
     app.add_search_language(page.Questions)
     for change in (page.lead_with_real_data, page.change_one_rehearsal):
