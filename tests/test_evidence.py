@@ -25,8 +25,9 @@ EXPECTED, POWER, COVERAGE = (
 LEVEL = 0.05
 """Largest share of studies without an effect that meet a directional rule, as the head of data/claims.yml says."""
 
-SLOWEST = {"11-words", "17-robustness", "13-baselines", "12-judge"}
-"""Notebooks that take half the time of all."""
+SLOWEST = {"03-reliability", "06-individualized", "07-context", "10-conditions"}
+SLOWEST |= {"11-words", "12-judge", "13-baselines", "17-robustness"}
+"""Notebooks that take five sixths of the time of all."""
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,7 @@ def test_the_code_still_gives_the_first_study(claims, notebooks, left_out):
         for key, value in first.items()
         if key in numbers or of.get(key) not in {None, *left_out}
     }
-    assert len(wanted) >= (270 if left_out else 380)
+    assert len(wanted) >= (150 if left_out else 380)
     # A number of a new finding is in no stored study before `make simulated-studies` runs again.
     assert {key: numbers.get(key) for key in wanted} == pytest.approx(wanted, rel=1e-4, abs=1e-6)
 

@@ -30,7 +30,14 @@ from sense7.errors import BuildError
 from sense7.files import scratch_folder
 
 ROOT = Path(__file__).resolve().parents[2]
-SLOW = "import os, pathlib, time\npathlib.Path('../../../../pid').write_text(str(os.getpid()))\ntime.sleep({})\n"
+SLOW = """\
+import os, pathlib, time
+own = pathlib.Path(f"../../../../{{os.getpid()}}")
+own.write_text(str(os.getpid()))
+own.replace("../../../../pid")
+time.sleep({})
+"""
+"""Says its process, whole, in a file that several may write, and waits."""
 
 
 def visible(folder):
