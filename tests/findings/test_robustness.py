@@ -69,6 +69,17 @@ def test_two_conversations_with_a_poor_turn_are_enough_for_their_effect(minimal_
     assert effect["estimate"] == pytest.approx((4 - 1.5) / np.sqrt((0.5 + 2) / 2))
 
 
+def test_relational_applies_in_the_share_of_the_turns_that_a_variant_counts(study):
+    table = robustness.multiverse(study, bootstrap_of(study, 5), "relational_applicability")
+    pooled = table[table["averaging"] == robustness.AVERAGING[0]]
+    everything = pooled[pooled["exclusions"] == robustness.EXCLUSIONS[0]].set_index("share of")
+    turns = study.turns_put_to_rating
+    counted = (turns, turns.dropna(how="all", subset=SEVEN), turns.dropna(subset="overall"))
+    for words, some in zip(robustness.DENOMINATORS, counted, strict=True):
+        share = some["Relational"].notna().mean()
+        assert everything.loc[words, "estimate"] == pytest.approx(share, abs=1e-12)
+
+
 def estimates(numbers):
     rows = {
         "estimate": numbers,
