@@ -62,6 +62,16 @@ def test_a_name_that_is_no_plain_folder_is_refused(name):
         edition_name(name, "mine.xlsx")
 
 
+def test_an_edition_may_be_called_in_any_script():
+    assert edition_name(None, "../हिन्दी (2).xlsx") == "हिन्दी (2)"
+
+
+def test_a_configuration_that_lacks_what_a_book_needs_is_named(tmp_path):
+    (tmp_path / "_config.yml").write_text("title: A book\n", "utf-8")
+    with pytest.raises(BuildError, match=r"_config\.yml: .*repository: url"):
+        declared_configuration(tmp_path)
+
+
 @pytest.mark.parametrize("name", ["synthetic", "official", "Official", "SYNTHETIC"])
 def test_reserved_names_are_for_their_data_only(name):
     for given, data in ((name, "mine.xlsx"), (None, f"../x/{name}.xlsx")):

@@ -58,6 +58,7 @@ NO_JSON = {
     "deep": ("a.json", "[" * 200_000 + "]" * 200_000),
     "a number of 5001 digits": ("a.json", '{"messages": 1' + "0" * 5000 + "}"),
     "a number that JSON does not have": ("a.json", '{"messages": NaN}', "messages: "),
+    "a key twice": ("a.json", '[{"role": "user", "content": "a", "content": "b"}]', "twice"),
     "no list of messages": ("a.json", {"prompt": "x"}, "prompt", "messages", "mapping"),
 }
 

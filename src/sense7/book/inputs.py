@@ -2,7 +2,6 @@
 
 import functools
 import os
-import re
 import sys
 import unicodedata
 from collections.abc import Mapping
@@ -10,20 +9,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import regex
 import yaml
 
 from sense7.book.code import PACKAGE, environment_of, is_source, versions
 from sense7.book.editions import DATA_SETS, edition_folder, require_same_source, source_of
 from sense7.book.run import SET_BY_BUILD, Job, digest_of_values, parameters_of, plan
 from sense7.checkout import Project, commit_of, find_project
-from sense7.errors import UserError
+from sense7.errors import BuildError, UserError
 from sense7.file_names import LONGEST
 from sense7.files import digest_of_file
 from sense7.sources import Provenance, resolve
 from sense7.workbook.reading import reading_digest
 
-_NAME = re.compile(r"[^\W_](?:[\w .+()-]*[\w+()-])?")
-"""Name of an edition: letters, digits and some signs, beginning with a letter or digit."""
+_NAME = regex.compile(r"[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} .+()_-]*[\p{L}\p{M}\p{N}+()_-])?")
+"""Name of an edition: letters with their marks, digits and some signs, beginning with a letter or digit."""
 
 _SOURCES = ("book", "notebooks", "data", "_config.yml", "_toc.yml")
 
@@ -177,8 +177,15 @@ def edition_name(chosen: str | None, data: str) -> str:
 
 def declared_configuration(root: Path) -> dict:
     """Jupyter Book's configuration as the checkout's file has it, wherever it is read."""
-    with (root / "_config.yml").open(encoding="utf-8") as file:
-        return yaml.safe_load(file)
+    try:
+        config = yaml.safe_load((root / "_config.yml").read_text("utf-8"))
+        _ = config["repository"]["branch"], config["sphinx"]["config"]["html_theme_options"]
+    except (UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError) as error:
+        raise BuildError(
+            f"_config.yml: {type(error).__name__}: {' '.join(str(error).split())}. It has to hold repository: url and "
+            "branch, and sphinx: config: html_theme_options."
+        ) from None
+    return config
 
 
 def configuration(root: Path) -> dict:

@@ -191,7 +191,7 @@ def plain_outputs(outputs: Sequence[Mapping]) -> list[dict]:
 def leave_out_unfit(cells: Sequence[dict], values: Mapping[str, Mapping]) -> None:
     """Comment the cells by hand that these data can't run, after execution, with the reason in their first line.
 
-    ``values`` are those that the notebook recorded.
+    ``values`` are what the notebook recorded.
     """
     for cell in cells:
         if BY_HAND not in tags_of(cell):

@@ -107,14 +107,22 @@ def records(path: Path) -> Iterator[tuple[str, object]]:
 
 
 def parsed(content: bytes, where: str) -> object:
-    """Read a JSON value."""
+    """A JSON value; a key that stands twice in an object is refused, since one of its values would be lost."""
     text = decoded(content, where, _FIX)
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_unique)
     except (RecursionError, ValueError) as error:
         raise UserError(
             f"{where}: no JSON ({one_line(error)}). Export it again; JSON Lines end in .jsonl."
         ) from None
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of its keys and values, each key once."""
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return value
 
 
 def _refuse_log(chat: Chat, where: str, histories: dict[int, tuple[str, bool]]) -> None:
