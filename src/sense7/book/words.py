@@ -184,7 +184,7 @@ def shown_row(row: Mapping) -> dict:
 
 def rehearsal_in_words(edition: Edition, claim: str) -> str:
     """What was expected and found of simulated data for a claim, and how many simulated studies see the effect."""
-    return as_text(CLAIMS.found_and_seen(edition.claims[claim]))
+    return as_text(CLAIMS.found_and_seen(shown_row(edition.claims[claim])))
 
 
 def slug(state: State) -> str:

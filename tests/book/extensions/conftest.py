@@ -40,9 +40,8 @@ def recorded():
     """A recorded value of the notebook 03."""
 
     def make(key="alpha", estimate=0.8, low=0.7, high=0.85, **other):
-        value = {"key": key, "estimate": estimate, "low": low, "high": high, "n": 1234}
-        value |= {"unit": "alpha"}
-        value |= {"method": f"method of <{key}>", "reason": None, "notebook": "03", "cell": 4}
+        value = {"key": key, "estimate": estimate, "low": low, "high": high, "n": 1234, "cell": 4}
+        value |= {"unit": "alpha", "method": f"method of <{key}>", "reason": None, "notebook": "03"}
         return value | {"computed_by": {"function": "sense7.findings.alpha", "options": {}}} | other
 
     return make
@@ -66,13 +65,9 @@ def page(tmp_path_factory):
     def make(source, ledger=(), values=(), executed=(), **facts):
         place = tmp_path_factory.mktemp("page")
         edition, book = place / "edition", place / "book"
-        for folder in (edition / "results", edition / "notebooks", edition / "data"):
-            folder.mkdir(parents=True)
-        (book / "notebooks").mkdir(parents=True)
-        made = {key: {} for key in ("released", "versions")} | {
-            "library": "",
-            "commit": "",
-        }
+        for folder in ("edition/results", "edition/notebooks", "edition/data", "book/notebooks"):
+            (place / folder).mkdir(parents=True)
+        made = {"released": {}, "versions": {}, "library": "", "commit": ""}
         made |= {"notebooks": {"03": {"data": "x"}}, **facts.pop("made", {}), "changed": False}
         known = {"kind": "synthetic", "name": "synthetic", "label": "a workbook", "file": "a.xlsx"}
         known |= {"sha256": "0" * 64, "made": made, "parameters": "", "warnings": ""}

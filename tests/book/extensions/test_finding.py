@@ -62,6 +62,13 @@ def test_simulated_data_have_what_was_expected_and_found_and_no_verdict(page, cl
     assert " met" not in words.replace("meet", "")
 
 
+def test_only_studies_like_the_simulated_ones_are_counted(page, claim):
+    rows = [claim(**REHEARSED), claim("beta", **REHEARSED | {"studies": None}), claim("gamma")]
+    source = "\n\n".join(f"{{rehearsed}}`{row['id']}`" for row in rows)
+    html, _ = page(f"# Page\n\n{source}\n", rows)
+    assert text(html.section).count(" of 200 ") == 1
+
+
 @pytest.mark.parametrize("kind", ["own", "synthetic"])
 def test_real_data_have_a_verdict_in_every_edition(page, claim, recorded, kind):
     release = ["ieval"] if kind == "synthetic" else None
@@ -118,11 +125,9 @@ def test_names_from_outside_are_text(page, claim):
 
 @given(NUMBERS, NUMBERS, NUMBERS, st.sampled_from([0.9, 109.0, None]))
 def test_nothing_is_drawn_outside_of_the_axis(claim, first, second, third, published):
-    low, estimate, high = sorted([first, second, third])
     rule = {"within": 1} if published else {"sign": "positive"}
-    row = claim(
-        value=published, compare=rule, computed={"estimate": estimate, "low": low, "high": high}
-    )
+    computed = dict(zip(("low", "estimate", "high"), sorted([first, second, third]), strict=True))
+    row = claim(value=published, compare=rule, computed=computed)
     reference, *places = positions(row)
     assert 0 < reference < 100
     assert places[1] <= places[0] <= places[2]
