@@ -612,14 +612,15 @@ def _take_readings(frame: pd.DataFrame, rows: _Rows, replies: Mapping[int, Reply
         notes.append(f"status: {lacking} ok without a score, counted as missing")
 
     refused, readings = {}, {}
-    scored_rows = is_usable & number.notna()
+    scored_rows = (is_usable & number.notna()).tolist()
+    statuses, scores = frame["status"].tolist(), number.tolist()
     for row, reply in replies.items():
-        status = frame["status"][row]
-        if scored_rows[row] and number[row] not in (reply.score, reply.authors_score):
+        status = statuses[row]
+        if scored_rows[row] and scores[row] not in (reply.score, reply.authors_score):
             raise rows.error(
                 "IS_EMPATHY",
                 row,
-                f"{number[row]:g} is not the score of the reply in the column Output, by either rule. Correct it; or "
+                f"{scores[row]:g} is not the score of the reply in the column Output, by either rule. Correct it; or "
                 "remove the column Output, if it does not hold the replies.",
             )
         if status == "refusal":
