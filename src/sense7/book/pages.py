@@ -24,7 +24,7 @@ from sense7.book.run import digest_of_values
 from sense7.book.words import CODE, describe_code
 from sense7.errors import BuildError
 from sense7.expected import FILE as EXPECTED
-from sense7.files import disk_trouble, read_json, write_whole
+from sense7.files import disk_trouble, read_json
 from sense7.outputs import OUTPUTS
 from sense7.processes import KILLED, NO_MEMORY, without_keys
 
@@ -81,7 +81,7 @@ def make_pages(
     failed.unlink()
     for name, text in files.items():
         (pages / name).parent.mkdir(parents=True, exist_ok=True)
-        write_whole(pages / name, text, replace=True)
+        (pages / name).write_text(text, "utf-8", newline="\n")
     words = describe_code(facts["made"]).encode()
     revision = facts["made"]["commit"] or config["repository"]["branch"]
     for path in pages.rglob("*.html"):
