@@ -1,12 +1,15 @@
 """The Sphinx extension of the book: roles and directives of its pages, and what it changes on every page."""
 
+from jinja2 import FileSystemBytecodeCache
+
 from sense7.book.extensions import finding, page, tables, values
 from sense7.book.words import ROLES
 
 
-def forget_parts(app):
-    """Sphinx keeps the front page of the build before, from which each page takes the names of the book's parts."""
+def prepare_builder(app):
+    """Keep compiled templates, and forget the front page of the build before, which names the book's parts."""
     vars(app.env).pop("master_doctree", None)
+    app.builder.templates.environment.bytecode_cache = FileSystemBytecodeCache(app.doctreedir)
 
 
 def setup(app):
@@ -37,7 +40,7 @@ def setup(app):
     }
     for name, directive in directives.items():
         app.add_directive(name, directive)
-    app.connect("builder-inited", forget_parts)
+    app.connect("builder-inited", prepare_builder)
     app.add_transform(page.MathML)
     app.add_search_language(page.Questions)
     for change in (page.lead_with_real_data, page.change_one_rehearsal):
