@@ -11,12 +11,23 @@ import sys
 import threading
 from pathlib import Path
 
-MODULES = ("jupyter_book.sphinx", "myst_nb", "sphinx_book_theme", "sense7.book.extensions")
+MODULES = (
+    "jupyter_book.sphinx",
+    "sense7.book.extensions",
+    "myst_nb.sphinx_ext",
+    "sphinx_book_theme",
+    "sphinx_external_toc",
+    "sphinx_design",
+    "sphinxcontrib.bibtex",
+    "sphinxext.opengraph",
+)
 
 
 def main(folder: str) -> None:
     """Make the pages of ``folder/stage`` in ``folder/html``; the exit code is that of Jupyter Book."""
     gc.disable()  # pages are millions of objects that stay to the end
+    # Cards, which _config.yml leaves out, would import matplotlib.
+    sys.modules["sphinxext.opengraph._social_cards"] = None
     for module in MODULES:
         with contextlib.suppress(Exception):  # Sphinx will say so
             importlib.import_module(module)
