@@ -13,6 +13,8 @@ from helpers import naming
 from helpers.checkout import environment_of
 from helpers.interrupting import Ended, require_full
 from sense7.book.editions import FORMAT, write_manifest
+from sense7.book.ledger import read_ledger
+from sense7.checkout import find_project
 from sense7.workbook.reading import reading_path
 from sense7.workbook.xlsx import read_sheets
 
@@ -73,7 +75,7 @@ SIMULATE = "simulate --out x.xlsx"
 REFUSED = {
     # What was meant
     "biuld": ["'biuld'", "'build'", "sense7 --help"],
-    "verify --quite": ["--quite", "--quiet", "sense7 verify --help"],
+    "build --quite": ["--quite", "--quiet", "sense7 build --help"],
     "judge rnu": ["'rnu'", "'run'", "sense7 judge --help"],
     # Data sets, editions and notebooks
     "check": ["'DATA'"],
@@ -152,7 +154,7 @@ def test_the_ledger_is_printed_with_every_claim(call):
     assert call("build", "--quiet").returncode == 0
     done = call("ledger")
     assert done.returncode == 0, done.stderr
-    rows = json.loads(call("ledger", "synthetic", "--json").stdout)
+    rows, _ = read_ledger(find_project().place, "synthetic")
     assert len(rows) > 20
     shown = "".join(done.stdout.split())
     for row in rows:

@@ -8,13 +8,12 @@ import pandas as pd
 import pytest
 
 from helpers import naming
-from sense7.cli.judge_words import notes_of_comparison, notes_of_evaluation, notes_of_files
+from sense7.cli.judge_words import notes_of_evaluation, notes_of_files
 from sense7.judge.files import Run
-from sense7.judge.scores.report import Calibration, Evaluation, Facts, JudgesCompared
+from sense7.judge.scores.report import Calibration, Evaluation, Facts
 
 REPORTS = {
     notes_of_evaluation: Evaluation,
-    notes_of_comparison: JudgesCompared,
     notes_of_files: Calibration,
 }
 SAID = [

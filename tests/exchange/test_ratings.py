@@ -201,7 +201,7 @@ def test_a_map_that_can_not_be_used_is_refused_and_nothing_is_written(bring, tmp
 OPTIONS = {
     "--out a.csv": ["--out a.csv: ", ".jsonl", ".xlsx"],
     "--out a.jsonl --ratings r.csv": ["--out a.jsonl: ", ".xlsx"],
-    "--out chats.jsonl": ["--out chats.jsonl: ", "--force"],
+    "--out chats.jsonl": ["chats.jsonl: ", "--force"],
     "--out a.xlsx --ratings r.csv": ["r.csv: ", "r.csv.map.yml"],
     "--out b.xlsx --ratings s.csv": ["b.xlsx.reading.yml: ", "--force"],
 }

@@ -1,6 +1,5 @@
 """The verbs about books: build one or many notebooks of it, read its ledger, verify it, put editions together."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -8,10 +7,7 @@ from typing import Annotated
 from sense7.checkout import find_project
 from sense7.cli.common import (
     Jobs,
-    Json,
     Parameters,
-    Quiet,
-    Scheduler,
     Workbook,
     argument,
     assignments,
@@ -32,13 +28,15 @@ def build(
     predictions: Annotated[
         str | None, option("Folder of a judge's predictions, if not predictions_NAME.")
     ] = None,
-    parameter: Parameters = None,
+    parameter: Parameters = (),
     jobs: Jobs = None,
-    scheduler: Scheduler = None,
-    quiet: Quiet = False,
+    scheduler: Annotated[
+        str | None, option("Of a Dask scheduler, whose workers do it.", metavar="ADDRESS")
+    ] = None,
+    quiet: Annotated[bool, option("Print the result only.", "--quiet", "-q")] = False,
 ) -> None:
     """Build the book of a workbook; the last line is the path of its front page."""
-    with building("Building a book"):
+    with building("Building a book", "jupyter_book"):
         say = reporting(quiet)
         from sense7.book.build import build_edition, lines_of
         from sense7.book.code import installed_otherwise
@@ -46,12 +44,11 @@ def build(
         project = find_project()
         for line in installed_otherwise(project.sources):
             print(line, file=sys.stderr)
-        parameters = assignments(parameter or [])
         built = build_edition(
             data,
             name=name,
             predictions=predictions,
-            parameters=parameters,
+            parameters=assignments(parameter),
             workers=jobs,
             scheduler=scheduler,
             say=say,
@@ -67,7 +64,6 @@ def ledger(
     strict: Annotated[
         bool, option("Exit with 1 unless the official workbook gives every primary figure.")
     ] = False,
-    as_json: Json = False,
 ) -> None:
     """Print every published claim beside what an edition computed."""
     from sense7.book.ledger import read_ledger
@@ -78,20 +74,16 @@ def ledger(
     # Other works are compared with their own numbers in every edition, which says nothing of SENSE-7.
     of_paper = [row for row in rows if not row["published"].get("release")]
     of_other_works = [row for row in rows if row["published"].get("release")]
-    if as_json:
-        print(json.dumps(rows, indent=1))
-    else:
-        _print_claims(f"Ledger of the edition {edition}: {label}", of_paper)
-        if of_other_works:
-            title = "Claims about other works, compared with the numbers that they released"
-            _print_claims(title, of_other_works)
-        print(plain(f"{facts['verdicts']}. {facts['verdicts_of_other_works']}"))
+    _print_claims(f"Ledger of the edition {edition}: {label}", of_paper)
+    if of_other_works:
+        title = "Claims about other works, compared with the numbers that they released"
+        _print_claims(title, of_other_works)
+    print(plain(f"{facts['verdicts']}. {facts['verdicts_of_other_works']}"))
     is_compared = facts["kind"] == "official" and facts["verified"]
     if strict and not is_compared:
         fail(
             f"{edition}: nothing was compared with the paper, since these data are: {label}. Only the official "
-            "workbook from the authors' repository is compared: sense7 fetch official, then sense7 build official",
-            1,
+            "workbook from the authors' repository is compared: sense7 fetch official, then sense7 build official"
         )
     differing = [
         row["id"]
@@ -99,7 +91,7 @@ def ledger(
         if row["state"] == State.NOT_MET and row["published"]["grade"] in PRIMARY
     ]
     if strict and differing:
-        fail(f"{edition}: differs from a primary figure: {', '.join(differing)}", 1)
+        fail(f"{edition}: differs from a primary figure: {', '.join(differing)}")
 
 
 def _print_claims(title: str, rows: list[dict]) -> None:
@@ -130,11 +122,10 @@ def _print_claims(title: str, rows: list[dict]) -> None:
 
 def run(
     notebook: Annotated[str, argument("Number or name of a notebook, such as 03.")],
-    parameter: Parameters = None,
+    parameter: Parameters = (),
     out: Annotated[
         Path | None, option("The copy; NAME.executed.ipynb here.", metavar="FILE.ipynb")
     ] = None,
-    quiet: Quiet = False,
 ) -> None:
     """Execute a copy of one notebook with parameters of your own, and print what it recorded.
 
@@ -142,38 +133,36 @@ def run(
     """
     from sense7.record import format_value, read_values
 
-    with building("Running a notebook", pages=False):
+    with building("Running a notebook"):
         from sense7.book.again import rerun
 
-        executed = rerun(find_project(), notebook, assignments(parameter or []), out=out)
+        executed = rerun(find_project(), notebook, assignments(parameter), out=out)
     values = read_values(executed.results).values()
-    if not quiet:
-        cells = []
-        for value in values:
-            n = "" if value["n"] is None else value["n"]
-            how = value["method"] or value["reason"] or ""
-            cells.append((value["key"], format_value(value), n, how))
-        title = ": ".join(filter(None, (executed.name, executed.label)))
-        print_table(title, ("Name", "Value", "n", "How it was computed"), cells)
+    cells = []
+    for value in values:
+        n = "" if value["n"] is None else value["n"]
+        how = value["method"] or value["reason"] or ""
+        cells.append((value["key"], format_value(value), n, how))
+    title = ": ".join(filter(None, (executed.name, executed.label)))
+    print_table(title, ("Name", "Value", "n", "How it was computed"), cells)
     print(f"{executed.results}\n{executed.notebook}")
 
 
 def verify(
     edition: Annotated[str, argument("Name of an edition, or its folder.")] = "synthetic",
     jobs: Jobs = None,
-    quiet: Quiet = False,
 ) -> None:
     """Recompute an edition from its own data in a temporary place, and compare; exit code 1 if anything differs."""
-    with building("Verifying an edition", pages=False):
+    with building("Verifying an edition"):
         from sense7.book.again import verify_edition
 
-        comparison = verify_edition(find_project(), edition, workers=jobs, say=reporting(quiet))
+        comparison = verify_edition(find_project(), edition, workers=jobs, say=reporting())
     title = f"{comparison.folder}: {comparison.label}"
     if comparison.differences:
         heads = ("Value", "Part", "Recorded", "Recomputed")
         rows = [[str(cell) for cell in row] for row in comparison.differences]
         print_table(title, heads, rows, lined=True)
-        fail(f"{len(rows):,} parts of {comparison.compared:,} values differ", 1)
+        fail(f"{len(rows):,} parts of {comparison.compared:,} values differ")
     print(f"{title}\nverified: all {comparison.compared:,} values agree")
 
 
@@ -189,12 +178,12 @@ def site(
     print(write_site(folder, editions, out, say=complain))
 
 
-def notebooks(quiet: Quiet = False) -> None:
+def notebooks() -> None:
     """Make the .ipynb that Binder, Colab and GitHub show, from the text notebooks and the synthetic workbook."""
     with building("Making the notebooks"):
         from sense7.book.build import derive_notebooks
 
-        written = derive_notebooks(say=reporting(quiet))
+        written = derive_notebooks(say=reporting())
     if written:
         print(f"{len(written)} written")
     else:

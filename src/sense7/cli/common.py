@@ -13,9 +13,9 @@ from sense7.files import parse_yaml
 from sense7.terminal import plain_lines, silent
 
 
-def option(words: str, *names: str, many: bool = False, **more):
+def option(words: str, *names: str, **more):
     """What follows an option's type: its help first."""
-    return typer.Option(*names, help=words + " Can be repeated." * many, **more)
+    return typer.Option(*names, help=words, **more)
 
 
 def argument(words: str, metavar: str | None = None):
@@ -23,16 +23,12 @@ def argument(words: str, metavar: str | None = None):
     return typer.Argument(metavar=metavar, help=words)
 
 
-Many = list[str] | None
+Many = list[str]
 Parameters = Annotated[
-    Many, option("A parameter.", "--parameter", "-p", metavar="NAME=VALUE", many=True)
+    Many, option("A parameter. Can be repeated.", "--parameter", "-p", metavar="NAME=VALUE")
 ]
 Workbook = Annotated[str, argument("A workbook or a data set.", "DATA")]
 Jobs = Annotated[int | None, option("Tasks at once.", min=1)]
-Scheduler = Annotated[
-    str | None, option("Of a Dask scheduler, whose workers do it.", metavar="ADDRESS")
-]
-Quiet = Annotated[bool, option("Print the result only.", "--quiet", "-q")]
 Force = Annotated[bool, option("Write over a file that is there.", "--force")]
 Json = Annotated[bool, option("Print as JSON.", "--json")]
 Data = Annotated[
@@ -46,10 +42,10 @@ def complain(message: str) -> None:
     print(plain_lines(f"sense7: {message}"), file=sys.stderr)
 
 
-def fail(message: str, code: int) -> NoReturn:
-    """End with a message and an exit code."""
+def fail(message: str) -> NoReturn:
+    """End with a message and exit code 1."""
     complain(message)
-    raise typer.Exit(code)
+    raise typer.Exit(1)
 
 
 def assignments(items: list[str]) -> dict:
@@ -59,29 +55,25 @@ def assignments(items: list[str]) -> dict:
         name, equals, text = item.partition("=")
         if not equals or not name.strip():
             raise UserError(f"{item!r}: expected NAME=VALUE, e.g. draws=2000.")
-        value = text.strip()
-        if value:
-            try:
-                value = parse_yaml(text)
-            except ValueError:
-                value = text
+        value = text
+        with contextlib.suppress(ValueError):
+            value = parse_yaml(text)
         values[name.strip()] = value
     return values
 
 
 _EXECUTES_NOTEBOOKS = ("ipykernel", "jsonschema", "jupytext", "papermill")
-_BUILDS_BOOKS = (*_EXECUTES_NOTEBOOKS, "jupyter_book")
 
 
 @contextlib.contextmanager
-def building(purpose: str, *, pages: bool = True) -> Iterator[None]:
+def building(purpose: str, *further: str) -> Iterator[None]:
     """Refuse to go on without the packages of the extra ``book``, and end with 1 where a book could not be built.
 
-    Without ``pages``, those are enough that execute a notebook, which is all that Binder has.
+    Binder has no more than the packages that execute a notebook.
     """
     from importlib.util import find_spec
 
-    packages = _BUILDS_BOOKS if pages else _EXECUTES_NOTEBOOKS
+    packages = (*_EXECUTES_NOTEBOOKS, *further)
     missing = [name for name in packages if find_spec(name) is None]
     if missing:
         raise UserError(
@@ -91,7 +83,7 @@ def building(purpose: str, *, pages: bool = True) -> Iterator[None]:
     try:
         yield
     except BuildError as error:
-        fail(str(error), 1)
+        fail(str(error))
 
 
 def number_in_words(number: float) -> str:
@@ -107,18 +99,17 @@ def print_table(
     """Print a table in which all is text; in a file or a pipe nothing is cut off at the width of the terminal."""
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
-    table = Table(title=Text(plain_lines(title)), title_justify="left", show_lines=lined)
+    table = Table(title=plain_lines(title), title_justify="left", show_lines=lined)
     for head in heads:
         table.add_column(head, overflow="fold")
     for row in rows:
         texts = [cell if isinstance(cell, str) else number_in_words(cell) for cell in row]
-        table.add_row(*(Text(plain_lines(text)) for text in texts))
+        table.add_row(*map(plain_lines, texts))
     width = 160
     if sys.stdout.isatty():
         width = None
-    Console(width=width).print(table)
+    Console(width=width, markup=False, emoji=False).print(table)
 
 
 def reporting(quiet: bool = False) -> Callable:

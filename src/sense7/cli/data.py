@@ -48,7 +48,7 @@ def check(
 def simulate(
     out: Annotated[Path | None, option("Workbook to write.")] = None,
     seed: Annotated[int, option("Seed of every random step.", min=0)] = 20250919,
-    parameter: Parameters = None,
+    parameter: Parameters = (),
     parameters: Annotated[bool, option("List the parameters.", "--parameters")] = False,
     force: Force = False,
 ) -> None:
@@ -67,7 +67,7 @@ def simulate(
         raise UserError("say where the workbook is to be written: --out FILE.xlsx")
     require_free(out, f"--out {out}", replace=force)
     require_free(reading_path(out), replace=force)
-    assigned = assignments(parameter or [])
+    assigned = assignments(parameter)
     of_judge = {name: value for name, value in assigned.items() if name.startswith("judge_")}
     of_study = {name: assigned[name] for name in assigned.keys() - of_judge.keys()}
     study_parameters = simulation.Parameters.from_mapping(of_study)

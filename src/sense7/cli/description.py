@@ -61,8 +61,8 @@ def describe(study: ParsedWorkbook) -> dict:
     diagnostics = [{**notice.to_dict(), "text": str(notice)} for notice in study.diagnostics]
     return {
         "name": study.name,
-        "provenance": getattr(study.provenance, "label", "not known"),
-        "sha256": getattr(study.provenance, "sha256", None),
+        "provenance": study.provenance.label,
+        "sha256": study.provenance.sha256,
         "counts": {
             "participants": len(_count_texts(conversations["participant"])),
             "conversations": len(conversations["row"]),
@@ -70,7 +70,6 @@ def describe(study: ParsedWorkbook) -> dict:
             "assistant turns": len(turns["row"]),
             "turns shown for rating": put_to_rating,
             "turns with a rating": with_rating,
-            "error rows": roles["error"],
         },
         "roles": dict(roles.most_common()),
         "conditions": dict(sorted(_count_texts(conversations["condition"]).items())),
@@ -82,7 +81,7 @@ def describe(study: ParsedWorkbook) -> dict:
         "ratings": turns_by_state,
         "scales": scales,
         "reading_file": "read by FILE.reading.yml" if study.reading else "none",
-        "participants_sheet": study.participants_sheet,
+        "participants_sheet": study.participants_sheet or "none; no further sheet has a PID column",
         "characteristics": _characteristics(study.participants),
         "sheets": list(study.sheets),
         "never_asked": never_asked,
@@ -94,7 +93,7 @@ def describe(study: ParsedWorkbook) -> dict:
 def _characteristics(participants: Mapping | None) -> dict[str, str]:
     """What each column of the participants' sheet holds: the range of numbers, or groups, the largest first."""
     described = {}
-    for name, column in ({} if participants is None else participants).items():
+    for name, column in (participants or {}).items():
         if name in {"participant", "row"}:
             continue
         counts = _count_texts(column)
@@ -127,17 +126,11 @@ def print_description(description: dict) -> None:
         elif isinstance(content, list) and key != "diagnostics":
             names = ", ".join(content) or "nothing"
             lines.append(f"{title}: {names}")
-        elif key == "reading_file":
+        elif isinstance(content, str) and key not in {"name", "provenance"}:
             lines.append(f"{title}: {content}")
-        elif key == "participants_sheet":
-            name = content or "none; no further sheet has a PID column"
-            lines += ["", f"{title}: {name}"]
 
-    def is_notice(diagnostic: Mapping) -> bool:
-        return diagnostic["severity"] == NOTICE
-
-    diagnostics = sorted(description["diagnostics"], key=is_notice)
-    counts = [diagnostic["count"] for diagnostic in diagnostics if not is_notice(diagnostic)]
+    diagnostics = description["diagnostics"]
+    counts = [item["count"] for item in diagnostics if item["severity"] != NOTICE]
     summary = "No warnings."
     if counts:
         summary = f"{count_of(len(counts), 'warning')}, {count_of(sum(counts), 'place')}"

@@ -5,10 +5,9 @@ says on the way to standard error.
 """
 
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -16,19 +15,11 @@ from sense7.cli.common import Data, Json, Many, argument, complain, option, repo
 from sense7.errors import UserError
 from sense7.judge import DEFAULT_MODEL
 from sense7.loading import load
-from sense7.terminal import count_of, plain_lines
-
-if TYPE_CHECKING:
-    from sense7.judge.asking.session import Tally
-    from sense7.judge.scores.report import Report
+from sense7.terminal import plain_lines
 
 judge = typer.Typer(
     no_args_is_help=True, help="Ask a model to rate conversations, and evaluate what it says."
 )
-
-_SECONDS_BETWEEN_LINES = 5
-"""A line of progress is shown at most this often, and at the end."""
-
 
 Policy = Annotated[
     str, option("Which reading of a reply counts: strict, or the authors' (at least 3).")
@@ -52,21 +43,17 @@ def run(
     ] = 0,
     limit: Annotated[int | None, option("Only the first N conversations.", min=1)] = None,
     param: Annotated[
-        Many, option("Of the request, such as seed=1.", metavar="NAME=JSON", many=True)
-    ] = None,
-    omit: Annotated[Many, option("Parameter that the endpoint refuses, left out.", many=True)] = (
-        None
-    ),
+        Many, option("Of the request, such as seed=1. Can be repeated.", metavar="NAME=JSON")
+    ] = (),
+    omit: Annotated[
+        Many, option("Parameter that the endpoint refuses, left out. Can be repeated.")
+    ] = (),
     unit: Annotated[str, option("What is rated: conversation or turn.")] = "conversation",
     rating: Annotated[
         str, option("overall, a dimension such as Affective, or all of these in one call.")
     ] = "overall",
-    no_schema: Annotated[bool, option("Do not send the schema of --rating all.", "--no-schema")] = (
-        False
-    ),
     runs: Annotated[int, option("How often each conversation is asked about.", min=1)] = 1,
-    concurrency: Annotated[int, option("Requests at once.", min=1, max=1000)] = 10,
-    policy: Policy = "strict",
+    concurrency: Annotated[int, option("Requests at once.", min=1)] = 10,
     timeout: Annotated[float, option("Seconds in which a reply has to come.", min=0.001)] = 120.0,
     retries: Annotated[
         int, option("How often a call is sent again after HTTP 429, 503 or no connection.", min=0)
@@ -78,9 +65,10 @@ def run(
     header: Annotated[
         Many,
         option(
-            "A further header; {key} is replaced by the key.", metavar="'NAME: VALUE'", many=True
+            "A further header; {key} is replaced by the key. Can be repeated.",
+            metavar="'NAME: VALUE'",
         ),
-    ] = None,
+    ] = (),
     price_in: Annotated[float | None, option("Price of a million input tokens.")] = None,
     price_out: Annotated[float | None, option("Price of a million output tokens.")] = None,
     dry_run: Annotated[
@@ -103,7 +91,7 @@ def run(
     from sense7.judge.asking.requests import Prompt, parse_parameters
     from sense7.judge.asking.session import carry_out, plan_session
 
-    endpoint = Endpoint.of(base_url, header or (), to_ask=not dry_run)
+    endpoint = Endpoint.of(base_url, header, to_ask=not dry_run)
     say = reporting()
     plan = plan_session(
         load(data, rated=shots > 0),  # only rated examples need ratings
@@ -114,21 +102,17 @@ def run(
         prompt=prompt and Prompt.read(prompt),
         shots=shots,
         limit=limit,
-        param=parse_parameters(param or ()),
-        omit=omit or (),
+        param=parse_parameters(param),
+        omit=omit,
         unit=unit,
         rating=rating,
-        with_schema=not no_schema,
         runs=runs,
         concurrency=concurrency,
-        policy=policy,
         timeout=timeout,
         retries=retries,
         again=again,
     )
-    key = "no key"
-    if endpoint.key:
-        key = f"key from {endpoint.key_name}"
+    key = endpoint.key_name or "no key"
     lines = [f"endpoint       {endpoint.address} ({key})", f"model          {model}"]
     lines += plan.estimate.lines()
     print("\n".join(lines), file=sys.stdout if dry_run else sys.stderr)
@@ -137,16 +121,7 @@ def run(
     reason = plan.estimate.needs_consent(near=endpoint.is_near)
     if reason and not yes:
         raise UserError(f"{reason}. Give --yes to go on; or fewer --runs, or a --limit.")
-    last_shown = time.monotonic()
-
-    def show(tally: "Tally") -> None:
-        nonlocal last_shown
-        seconds_since = time.monotonic() - last_shown
-        if tally.done == tally.total or seconds_since >= _SECONDS_BETWEEN_LINES:
-            last_shown = time.monotonic()
-            say(tally.line())
-
-    outcome = carry_out(plan, progress=show, say=say)
+    outcome = carry_out(plan, say=say)
     problems = [outcome.stopped] if outcome.stopped else outcome.without_score
     if outcome.unanswered:
         problems.append(
@@ -194,23 +169,20 @@ def compare(
 
     Files that are called alike but for the number of the run are runs of one judge.
     """
-    from sense7.cli.judge_words import notes_of_comparison, print_comparison
+    from sense7.cli.judge_words import notes_of_files, print_comparison
     from sense7.judge.scores.report import compare as compare_files
 
-    study = None
-    if data:
-        study = load(data)
     report = compare_files(
         paths,
-        study=study,
+        study=data and load(data),
         policy=policy,
         score_scale=score_scale,
         draws=draws,
     )
-    _show(report, print_comparison, notes_of_comparison(report), as_json=as_json)
+    _show(report, print_comparison, notes_of_files(report), as_json=as_json)
 
 
-def _show(report: "Report", print_report: Callable, notes: list[str], *, as_json: bool) -> None:
+def _show(report, print_report: Callable, notes: list[str], *, as_json: bool) -> None:
     """Print a report, as JSON or as tables with the notes below."""
     if as_json:
         print(report.to_json(notes))
@@ -232,10 +204,8 @@ def learn(
     """
     from sense7.judge.scores.baselines import write_learned
 
-    study = load(data)
-    rated = count_of(len(study.conversations), "conversation")
-    print(f"learning from {rated}; up to a minute or two ...", file=sys.stderr, flush=True)
-    print(plain_lines(str(write_learned(study, out))))
+    reporting()("learning; up to a minute or two ...")
+    print(plain_lines(str(write_learned(load(data), out))))
 
 
 @judge.command()

@@ -15,21 +15,15 @@ from sense7.statistics.estimates import p_in_words
 from sense7.taxonomy import SIMULATED_WORDS
 from sense7.terminal import count_of
 
-_OF_RATINGS = ("accuracy", "within_one", "mean_absolute_error", "spearman", "quadratic_kappa")
-_OF_JUDGES = (*AUTHORS_METRICS, "quadratic_kappa")
-
-
-def interval_in_words(row: Mapping) -> str:
-    """The limits of an estimate; "" if there are none."""
-    if not np.isfinite(row["low"]):
-        return ""
-    return f"{row['low']:z.3f} to {row['high']:z.3f}"
+_METRICS = (*AUTHORS_METRICS, "quadratic_kappa")
 
 
 def with_interval(row: Mapping, otherwise: str = "") -> str:
     """An estimate with its interval, or with what stands in the place of an interval."""
     number = number_in_words(row["estimate"])
-    interval = interval_in_words(row) or otherwise
+    interval = otherwise
+    if np.isfinite(row["low"]):
+        interval = f"{row['low']:z.3f} to {row['high']:z.3f}"
     if not interval:
         return number
     return f"{number} ({interval})"
@@ -73,10 +67,10 @@ def print_evaluation(report: Evaluation) -> None:
     rows = []
     spread = report.over_files["spread"]
     for name, row in report.over_files["mean"].iterrows():
-        numbers = [row["estimate"], interval_in_words(row), spread.loc[name, "estimate"]]
+        numbers = [with_interval(row), spread.loc[name, "estimate"]]
         rows.append([MEASURED[name].title, row["n"], *numbers, row["reason"]])
-    interval = f"{report.settings['confidence']:.0%} interval"
-    heads = ["metric", "n", "mean over files", interval, "sd over files", "note"]
+    mean = f"mean over files ({report.settings['confidence']:.0%} interval)"
+    heads = ["metric", "n", mean, "sd over files", "note"]
     print_table("Over files", heads, rows)
 
     stability = report.over_files["stability"].loc["same_label"]
@@ -85,19 +79,18 @@ def print_evaluation(report: Evaluation) -> None:
         print(f"Share of {stability['n']:,} conversations that keep one label over files: {share}.")
     rows = []
     for rating, table in report.ratings.items():
-        numbers = [with_interval(table.loc[name]) for name in _OF_RATINGS]
+        numbers = [with_interval(table.loc[name]) for name in _METRICS]
         rows.append([rating, table.loc["accuracy", "n"], *numbers])
     if rows:
-        print_table("Ratings", ["rating", "n", *_titles(_OF_RATINGS)], rows)
+        print_table("Ratings", ["rating", "n", *_titles(_METRICS)], rows)
 
 
 def notes_of_evaluation(report: Evaluation) -> list[str]:
     """What has to be known of the files that were evaluated: what they lack, and how they differ."""
     facts = report.facts
-    notes = []
+    notes = notes_of_files(report)
     bounds_of = {file["name"]: file["bounds"]["estimate"] for file in report.files}
     for file, run in facts.runs.items():
-        of_rows = []
         failures = Counter(run.status[np.isnan(run.score)])
         without_truth = np.isnan(run.ground_truth).sum()
         doubts = run.reason[run.doubtful]
@@ -108,29 +101,27 @@ def notes_of_evaluation(report: Evaluation) -> list[str]:
                 lowest, highest = bounds_of[file]
                 bounds = f"{lowest:z.3f} to {highest:z.3f}"
                 bounded = f"; for any values of these scores, the accuracy is {bounds}"
-            of_rows.append(f"without a usable score: {counts}{bounded}.")
+            notes.append(f"{file}: without a usable score: {counts}{bounded}.")
         if len(doubts):
-            of_rows.append(f"doubtful readings: {len(doubts):,}; the first: {doubts[0]}.")
+            notes.append(f"{file}: doubtful readings: {len(doubts):,}; the first: {doubts[0]}.")
         if without_truth:
-            of_rows.append(f"rows without ground truth, left out: {without_truth:,}.")
-        notes += [f"{file}: {note}" for note in of_rows]
-    differences = []
+            notes.append(f"{file}: rows without ground truth, left out: {without_truth:,}.")
     if len(facts.models) > 1:
         models = ", ".join(facts.models)
-        differences.append(
+        notes.append(
             f"The files are of {len(facts.models):,} models ({models}): mean and sd are over files, not over runs."
         )
     for file, lacking in facts.lacking.items():
         if lacking:
-            differences.append(
+            notes.append(
                 f"{file}: {lacking:,} of the {facts.conversations:,} conversations of all files are not in it."
             )
     if facts.differing_truths:
-        differences.append(
+        notes.append(
             f"Conversations whose ground truth differs between files: {len(facts.differing_truths):,}; the first is "
             f"{facts.differing_truths[0]}. Are they predictions for the same data?"
         )
-    return [*notes_of_files(report), *notes, *differences]
+    return notes
 
 
 # --- compare ------------------------------------------------------------------------------
@@ -143,19 +134,19 @@ def print_comparison(report: JudgesCompared) -> None:
     everyone = count_of(report.conversations, "conversation")
     rows = []
     for judge in report.judges:
-        numbers = [judge["coverage"]["estimate"], *judge["metrics"].loc[[*_OF_JUDGES], "estimate"]]
-        rows.append([judge["name"], judge["runs"], judge["left_out"], *numbers])
+        counts = [judge["runs"], judge["lacking"], judge["left_out"]]
+        numbers = [judge["coverage"]["estimate"], *judge["metrics"].loc[[*_METRICS], "estimate"]]
+        rows.append([judge["name"], *counts, *numbers])
     title = (
         f"{judges} on the same {report.shared:,} of {everyone} with ground truth: those for which every run of every "
         "judge has a usable score. Coverage is over all of them."
     )
-    heads = ["judge", "runs", "left out", "coverage", *_titles(_OF_JUDGES)]
+    heads = ["judge", "runs", "without a score", "left out", "coverage", *_titles(_METRICS)]
     print_table(title, heads, rows)
 
     rows = []
-    for metric in ("coverage", *_OF_JUDGES):
+    for metric in ("coverage", *_METRICS):
         for name, row in report.differences[metric].iterrows():
-            numbers = [row["estimate"], interval_in_words(row)]
             p_values = [p_in_words(row["p"]), p_in_words(row["p_holm"])]
             less_is_better = metric == "mean_absolute_error"
             outcome = row["reason"] or "not distinguished"
@@ -163,28 +154,15 @@ def print_comparison(report: JudgesCompared) -> None:
                 outcome = row["second"]
                 if (row["estimate"] > 0) != less_is_better:
                     outcome = row["first"]
-            rows.append([MEASURED[metric].title, name, *numbers, *p_values, outcome])
+            rows.append([MEASURED[metric].title, name, with_interval(row), *p_values, outcome])
     pairs = count_of(len(report.differences["coverage"]), "pair")
     title = (
         f"Paired differences; {report.settings['draws']:,} resamplings of participants, the same for all; p by Holm "
         f"over {pairs} for each metric. Of the mean absolute error (MAE), less is better."
     )
-    heads = ["metric", "difference", "", f"{confidence:.0%} interval", "p", "p, Holm", "better"]
+    difference = f"difference ({confidence:.0%} interval)"
+    heads = ["metric", "first minus other", difference, "p", "p, Holm", "better"]
     print_table(title, heads, rows)
-
-
-def notes_of_comparison(report: JudgesCompared) -> list[str]:
-    """What has to be known of the judges that were compared."""
-    facts = report.facts
-    everyone = count_of(facts.conversations, "conversation")
-    notes = []
-    for judge, lacking in facts.lacking.items():
-        if lacking:
-            notes.append(
-                f"{judge}: without a usable score in some run: {lacking:,} of {everyone}, which are left out for every "
-                "judge."
-            )
-    return [*notes_of_files(report), *notes]
 
 
 # --- calibrate ----------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from typing import Annotated
 
 from sense7.cli.common import Force, argument, complain, option
 from sense7.errors import UserError
-from sense7.files import require_free
 from sense7.terminal import plain_lines
 
 
@@ -43,7 +42,6 @@ def import_chats(
         raise UserError(
             f"--out {out}: give a name that ends in {' or '.join(endings)} (.jsonl: conversations, .xlsx: a workbook)."
         )
-    require_free(out, f"--out {out}", replace=force)
     chats, left_out = read_chats(files, participant=participant, condition=condition)
     lines = summary(chats, left_out)
     if out.suffix.casefold() == ".jsonl":

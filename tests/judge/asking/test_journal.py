@@ -91,10 +91,10 @@ def test_a_journal_that_is_held_at_the_start_is_refused(server, study_of, tmp_pa
 
 
 def test_a_session_that_has_not_ended_holds_no_predictions(server, study_of, tmp_path):
-    def progress(tally):
+    def say(line):
         raise KeyboardInterrupt
 
     with pytest.raises((KeyboardInterrupt, BaseExceptionGroup)):
-        carry_out(plan_for(study_of(6), server, tmp_path), progress=progress)
+        carry_out(plan_for(study_of(6), server, tmp_path), say=say)
     with naming.refused(tmp_path, JOURNAL, "sense7 judge run"):
         evaluate([tmp_path])

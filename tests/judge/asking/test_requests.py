@@ -108,7 +108,6 @@ def test_what_is_no_parameter_is_refused_with_the_way_to_write_it(texts, places)
 @pytest.mark.parametrize(
     ("options", "places"),
     [
-        ({"policy": "kind"}, ["'kind'", "strict", "authors"]),
         ({"shots": 5}, ["~~EXAMPLES~~"]),
         ({"param": {"top_p": 1}, "omit": ["top_p"]}, ["--omit top_p:", "--param"]),
         ({"omit": ["temprature"]}, ["--omit temprature:", "frequency_penalty"]),
@@ -116,7 +115,6 @@ def test_what_is_no_parameter_is_refused_with_the_way_to_write_it(texts, places)
         ({"folder": "my_results"}, ["my_results"]),
         ({"unit": "message"}, ["--unit message:", "conversation", "turn"]),
         ({"rating": "interest"}, ["--rating interest:", "overall, Affective"]),
-        ({"unit": "turn", "policy": "authors"}, ["strict"]),
     ],
 )
 def test_unfit_options_are_refused_before_any_call(options, places, server, study_of, tmp_path):

@@ -35,7 +35,6 @@ from sense7.judge.asking.requests import (
 from sense7.judge.files import (
     FRAME_COLUMNS,
     READINGS,
-    check_policy,
     models_that_answered,
     require_seen_by_authors,
     write_predictions,
@@ -55,6 +54,9 @@ LONGEST_BACKOFF = 60.0
 MOST_FAILURES = 10
 """Replies in a row that can't be used, after which no more are sent."""
 
+SECONDS_BETWEEN_LINES = 5.0
+"""A line of progress is said at most this often, and at the end."""
+
 
 # What is to be asked
 
@@ -67,7 +69,6 @@ class Plan:
     endpoint: Endpoint
     folder: Path
     runs: int
-    policy: str
     again: bool
     concurrency: int
     timeout: float
@@ -83,7 +84,6 @@ def plan_session(
     folder: str | Path,
     runs: int = 1,
     prices: Price | None = None,
-    policy: str = "strict",
     again: bool = False,
     concurrency: int,
     timeout: float,
@@ -92,13 +92,8 @@ def plan_session(
 ) -> Plan:
     """Plan of a session, after every check before anything is sent; ``options``: of :func:`questions_for`."""
     folder = Path(folder)
-    check_policy(policy)
     require_seen_by_authors(folder)
     questions = questions_for(study, **options)
-    if questions.ratings and policy != "strict":
-        raise UserError(
-            f"--policy {policy}: the authors' rule reads no ratings of turns or dimensions. Give strict."
-        )
     question = {
         "model": questions.model,
         "endpoint": endpoint.address,
@@ -128,7 +123,6 @@ def plan_session(
         endpoint,
         folder,
         runs,
-        policy,
         again,
         concurrency,
         timeout,
@@ -149,7 +143,6 @@ def questions_for(
     param: Mapping = MappingProxyType({}),
     unit: str = "conversation",
     rating: str = "overall",
-    with_schema: bool = True,
 ) -> Questions:
     """Put every conversation, and the examples chosen for it, into a prompt or the bundled one."""
     names = ratings_of(rating)
@@ -158,7 +151,7 @@ def questions_for(
     prompt = prompt or Prompt.bundled(unit, rating)
     is_standard = (unit, rating) == ("conversation", "overall")
     needed = {}
-    if len(names) > 1 and with_schema:
+    if len(names) > 1:
         needed = {"response_format": schema(names)}
     parameters = request_parameters(omit, param, needed)
     if not model.strip():
@@ -247,7 +240,6 @@ class _Session:
 
     plan: Plan
     journal: Journal
-    progress: Callable[[Tally], None]
     say: Callable[[str], None]
     failed: dict[tuple[str, int], Answer] = field(default_factory=dict)
     failures: int = 0
@@ -262,6 +254,7 @@ class _Session:
         self.pending = pending_calls(plan.questions, plan.runs, self.journal, again=plan.again)
         self.tally = Tally(len(self.pending), plan.estimate.prices)
         self.has_answered = self.journal.has_answer
+        self.next_line = self.tally.begun + SECONDS_BETWEEN_LINES
 
     async def send_all(self) -> None:
         """Send the first call alone, then as many at once as may be."""
@@ -342,7 +335,9 @@ class _Session:
         self.tally.statuses[reply.status] += 1
         self.tally.input_tokens += answer.columns.get("input_tokens") or 0
         self.tally.output_tokens += answer.columns.get("output_tokens") or 0
-        self.progress(self.tally)
+        if self.tally.done == self.tally.total or time.monotonic() >= self.next_line:
+            self.next_line = time.monotonic() + SECONDS_BETWEEN_LINES
+            self.say(self.tally.line())
         self.failures = 0 if reply.status in USABLE else self.failures + 1
         why = ""
         if not self.has_answered and reply.status == "api_error":
@@ -400,9 +395,7 @@ class Written:
         frame = frame.reindex(columns=[*FRAME_COLUMNS, *READINGS])
         path = questions.path(plan.folder, run)
         self.paths.append(path)
-        self.remarks += write_predictions(
-            path, frame, policy=plan.policy, further=further, own=True
-        )
+        self.remarks += write_predictions(path, frame, further=further, own=True)
         self.remarks += [f"run {run:,}: {note}" for note in models_that_answered(frame)]
         self.statuses.update(frame["status"])
         self.doubtful += int(frame["doubtful"].sum())
@@ -416,7 +409,6 @@ class Written:
 def carry_out(
     plan: Plan,
     *,
-    progress: Callable[[Tally], None] = silent,
     say: Callable[[str], None] = silent,
 ) -> Written:
     """Send what is not answered yet, and write one prediction file for each run."""
@@ -426,7 +418,7 @@ def carry_out(
             "Elsewhere: pip install 'sense7-companion[judge]'."
         )
     with Journal.open(plan.folder, plan.question, to_write=True) as journal:
-        session = _Session(plan, journal, progress, say)
+        session = _Session(plan, journal, say)
         try:
             if session.pending:
                 asyncio.run(session.send_all())

@@ -51,7 +51,7 @@ class Facts:
     """What a reader has to know of the files of a report, besides its tables.
 
     ``remarks`` are files and what was remarked when they were read. ``lacking`` counts, of ``conversations`` in all,
-    those that a file does not have, or that a judge has not scored.
+    those that a file does not have.
     """
 
     simulated: list[str] = field(default_factory=list)
@@ -368,8 +368,6 @@ def compare(
     facts = Facts(
         simulated=simulated,
         remarks=remarks,
-        conversations=compared.conversations,
-        lacking=compared.left_out["lacking"].to_dict(),
     )
     return JudgesCompared(
         {"policy": policy, **settings},
