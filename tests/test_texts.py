@@ -1,6 +1,7 @@
 """What ruff and codespell can't check: words and typed numbers of the pages, and what they say of the code."""
 
 import ast
+import pkgutil
 import re
 from functools import cache
 from pathlib import Path
@@ -159,5 +160,24 @@ def test_every_promise_names_tests_that_are_there():
     for promise in re.findall(r"^- .*", text, re.MULTILINE):
         files = re.findall(r"`([\w/]+\.py)`", promise)
         assert files, promise
-        for file in files:
-            assert (ROOT / "tests" / file).exists(), promise
+        assert all((ROOT / "tests" / file).exists() for file in files), promise
+
+
+CHOICES = [
+    ("how-to-read", "fewer than five participants", "statistics.bootstrap:FEWEST_PARTICIPANTS", 5),
+    ("03-reliability", "at least three dimensions", "statistics.factor:ITEMS_FOR_A_FACTOR", 3),
+    ("03-reliability", "its fit four", "findings.reliability:ITEMS_FOR_A_TEST", 4),
+    ("08-disrupted", "to turns two to five after it", "findings.disrupted:LASTING", (2, 3, 4, 5)),
+    ("08-disrupted", "From the three turns before", "findings.disrupted:BEFORE", (-3, -2, -1)),
+    ("09-poor-turn", "overall rating is poor or very poor", "findings.measures:POOR", 2),
+    ("11-words", "at least three participants use it", "findings.words:FEWEST_PEOPLE", 3),
+    ("11-words", "good ones (good or very good)", "findings.words:GOOD", 4),
+    ("13-baselines", "at least five", "judge.scores.baselines:FEWEST_PARTICIPANTS", 5),
+]
+
+
+@pytest.mark.parametrize(("page", "words", "place", "said"), CHOICES)
+def test_what_a_page_says_of_a_choice_is_what_the_code_chooses(page, words, place, said):
+    (path,) = (path for path in PAGES if path.stem == page)
+    assert words in " ".join(path.read_text("utf-8").split())
+    assert pkgutil.resolve_name(f"sense7.{place}") == said

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -36,10 +37,8 @@ def workbook(tmp_path_factory):
 
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_a_table_and_a_sentence_show_a_text_as_it_is(payload):
-    table = tables.plain(
-        pd.DataFrame({payload: [payload]}, index=pd.Index([payload], name=payload)), payload
-    )
-    for shown in (table, tables.Sentence(payload)):
+    frame = pd.DataFrame({payload: [payload]}, index=pd.Index([payload], name=payload))
+    for shown in (tables.plain(frame, payload), tables.Sentence(payload)):
         page = BeautifulSoup(shown._repr_html_(), "html.parser")
         known = {"table", "caption", "thead", "tbody", "tr", "th", "td", "p", "em"}
         assert {tag.name for tag in page.find_all()} <= known
@@ -56,10 +55,8 @@ def test_a_table_and_a_sentence_show_a_text_as_it_is(payload):
 
 def test_nothing_that_a_command_prints_steers_the_terminal(workbook, monkeypatch, capsys, tmp_path):
     text = hostile.text("model", 50)
-    frame = pd.DataFrame(
-        {"conversation": ["C1", text], "participant": ["P1", "P2"], "score": 3.0, "status": "ok"}
-    )
-    frame = frame.assign(ground_truth=[3.0, 4.0], model=text)
+    frame = pd.DataFrame({"conversation": ["C1", text], "participant": ["P1", "P2"], "score": 3.0})
+    frame = frame.assign(status="ok", ground_truth=[3.0, 4.0], model=text)
     write_predictions(tmp_path / "a.xlsx", frame)
     write_predictions(tmp_path / f"{text[:9]}\x1b[31m.xlsx", frame.iloc[1:])
     for arguments in (
@@ -94,11 +91,8 @@ def checkout(tmp_path, monkeypatch):
 
 
 def holding(folder, secret):
-    return [
-        path
-        for path in folder.rglob("*")
-        if path.is_file() and secret.encode() in path.read_bytes()
-    ]
+    files = filter(Path.is_file, folder.rglob("*"))
+    return [path for path in files if secret.encode() in path.read_bytes()]
 
 
 # The judge's key
@@ -141,15 +135,8 @@ def test_a_traceback_does_not_hold_the_key(checkout, tmp_path):
     need_the_judge()
     environment = {name: value for name, value in os.environ.items() if name not in KEYS}
     environment |= {"SENSE7_JUDGE_KEY": KEY, "HOME": str(tmp_path), "INSPECT_TRACEBACK_LOCALS": "1"}
-    asked = [
-        "--data",
-        checkout.root / "mine.xlsx",
-        "--base-url",
-        "https://127.0.0.1:9/v1",
-        "--out",
-        "session",
-        "--yes",
-    ]
+    asked = ["--data", checkout.root / "mine.xlsx", "--base-url", "https://127.0.0.1:9/v1"]
+    asked += ["--out", "session", "--yes"]
     command = [sys.executable, "-c", CRASH, "judge", "run", *map(str, asked)]
     done = subprocess.run(
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
