@@ -144,15 +144,15 @@ REFUSED = {
     "no conversation": ("chat,no,q1\n,1,4\n", LONG, ["row 2, column 'chat'"]),
     "no such turn": ("chat,no,q1\nc1,3,4\n", LONG, ["row 2, column 'q1'", "turn 3 of 'c1'", 2]),
     "turns from 0": ("chat,T0_q1,T1_q1\nc1,4,4\n", WIDE, ["row 2, column 'T0_q1'", "turn 0"]),
-    "a turn twice": ("chat,no,q1\nc1,1,4\nc1,1,4\n", LONG, ["row 3, column 'q1'", "row 2", "turn 1", "'c1'", "PID"]),
+    "a turn twice": ("chat,no,q1\nc1,1,4\nc1,1,4\n", LONG, ["row 3, column 'q1'", "row 2", "turn 1", "c1", "PID"]),
     "a turn twice by one person": (
-        "chat,no,q1,who\nc1,1,4,A\nc1,1,5,A\n", LONG + "PID: who\n", ["row 3, column 'q1'", "row 2", "'A'"]
+        "chat,no,q1,who\nc1,1,4,A\nc1,1,5,A\n", LONG + "PID: who\n", ["row 3, column 'q1'", "row 2", "participant A"]
     ),
     "two conditions": ("chat,no,q1,arm\nc1,1,4,x\nc1,2,4,y\n", LONG + "Model: arm\n", ["row 3, column 'arm'", "row 2"]),
     "two ages": (
         "chat,no,q1,who,y\nc1,1,4,A,30\nc2,1,4,A,31\n",
         LONG + "PID: who\nparticipants: {Age: y}\n",
-        ["row 3, column 'y'", "'31'", "'30' in row 2", "'A'"],
+        ["row 3, column 'y'", "'31'", "'30' in row 2", "participant A"],
     ),
     "three header rows": ("chat,T1_q1\nc1,4\n", "header_rows: 3\n" + WIDE, ["row 4"]),
     "an absent column": ("chat,no,q2\nc1,1,4\n", LONG, ["'q1'", "Affective", "chat, no, q2"]),

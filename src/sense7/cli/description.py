@@ -39,9 +39,8 @@ def describe(study: ParsedWorkbook) -> dict:
         turns_by_state[name] = {STATES[code]: counts[code] for code in sorted(counts)}
     rated, not_rated = STATES.index(RATED), STATES.index(NOT_RATED)
     codes_of_turns = zip(*(turns[f"{name}_state"] for name in RATING_NAMES), strict=True)
-    put_to_rating = with_rating = 0
+    put_to_rating = 0
     for codes in codes_of_turns:
-        with_rating += rated in codes
         put_to_rating += rated in codes or not_rated in codes
 
     never_asked = []
@@ -69,7 +68,6 @@ def describe(study: ParsedWorkbook) -> dict:
             "messages": len(study.messages["row"]),
             "assistant turns": len(turns["row"]),
             "turns shown for rating": put_to_rating,
-            "turns with a rating": with_rating,
         },
         "roles": dict(roles.most_common()),
         "conditions": dict(sorted(_count_texts(conversations["condition"]).items())),

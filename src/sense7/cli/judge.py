@@ -5,7 +5,6 @@ says on the way to standard error.
 """
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -52,6 +51,9 @@ def run(
     rating: Annotated[
         str, option("overall, a dimension such as Affective, or all of these in one call.")
     ] = "overall",
+    no_schema: Annotated[bool, option("Do not send the schema of --rating all.", "--no-schema")] = (
+        False
+    ),
     runs: Annotated[int, option("How often each conversation is asked about.", min=1)] = 1,
     concurrency: Annotated[int, option("Requests at once.", min=1)] = 10,
     timeout: Annotated[float, option("Seconds in which a reply has to come.", min=0.001)] = 120.0,
@@ -106,6 +108,7 @@ def run(
         omit=omit,
         unit=unit,
         rating=rating,
+        with_schema=not no_schema,
         runs=runs,
         concurrency=concurrency,
         timeout=timeout,
@@ -182,7 +185,7 @@ def compare(
     _show(report, print_comparison, notes_of_files(report), as_json=as_json)
 
 
-def _show(report, print_report: Callable, notes: list[str], *, as_json: bool) -> None:
+def _show(report, print_report, notes: list[str], *, as_json: bool) -> None:
     """Print a report, as JSON or as tables with the notes below."""
     if as_json:
         print(report.to_json(notes))

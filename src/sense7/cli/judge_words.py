@@ -74,7 +74,7 @@ def print_evaluation(report: Evaluation) -> None:
     print_table("Over files", heads, rows)
 
     stability = report.over_files["stability"].loc["same_label"]
-    if len(report.files) > 1 and stability["n"]:
+    if stability["n"]:
         share = number_in_words(stability["estimate"])
         print(f"Share of {stability['n']:,} conversations that keep one label over files: {share}.")
     rows = []

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from sense7.errors import UserError
@@ -125,26 +126,19 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return value
 
 
-def _refuse_log(chat: Chat, where: str, histories: dict[int, tuple[str, bool]]) -> None:
-    """Refuse a conversation that goes on from another of the file: a log with a line for each call of an API.
+def _refuse_log(talks: list[tuple[list, str]]) -> None:
+    """Refuse conversations of which one goes on from another: a log with a line for each call of an API.
 
     An only question with its answer says nothing: people often begin with the same greeting.
     """
-    history, questions = 0, 0
-    for number, message in enumerate(chat.messages, 1):
-        history = hash((history, message.role, message.text))
-        questions += message.role == USER
-        if message.role != USER and questions < 2:
-            continue
-        is_whole = number == len(chat.messages)
-        other, was_whole = histories.get(history, (None, False))
-        if other and (is_whole or was_whole):
+    for (talk, where), (next_talk, next_where) in pairwise(sorted(talks)):
+        is_greeting = [role for role, _ in talk].count(USER) < 2 and talk[-1][0] != USER
+        if next_talk[: len(talk)] == talk and not is_greeting:
             raise UserError(
-                f"{where}: one conversation with {other}: one of the two has all messages of the other. In a "
-                "log with a line for each call of an API, keep the last line of each conversation. If they are two "
-                "conversations that begin alike or are the same word for word, import them from two files."
+                f"{where}: one conversation with {next_where}, which has all its messages. In a log with a line for "
+                "each call of an API, keep the last line of each conversation. If they are two conversations that "
+                "begin alike or are the same word for word, import them from two files."
             )
-        histories[history] = (where, is_whole)
 
 
 def read_chats(
@@ -161,13 +155,13 @@ def read_chats(
     chats, left_out = [], []
     place_of = {}
     for path in map(Path, paths):
-        histories = {}
+        talks = []
         for number, (where, record) in enumerate(records(path), 1):
             chat = read_record(record, where, left_out)
             if not chat.messages:
                 left_out.append("conversation without any message")
                 continue
-            _refuse_log(chat, where, histories)
+            talks.append(([(message.role, message.text) for message in chat.messages], where))
             name = as_name(chat.id) or f"{path.stem}-{number}"
             if name in place_of:
                 raise UserError(
@@ -184,6 +178,7 @@ def read_chats(
                 condition=condition_of.get(condition, condition),
             )
             chats.append(chat)
+        _refuse_log(talks)
     if not chats:
         raise UserError(f"{path}: no conversation with a message was found. Nothing was written.")
     return chats, Counter(left_out)

@@ -191,26 +191,19 @@ def join_ratings(
             is_equal = name not in OF_TURNS and as_name(earlier) == as_name(cell)
             if earlier_row != number and not is_equal:
                 both = f"{as_name(cell)!r:.40}, and {as_name(earlier)!r:.40} in row {earlier_row}"
-                problem = f"{both}, about {_described(about)}"
+                names = ("conversation", "participant", "turn")
+                place = [
+                    f"{what} {as_text(value)}"
+                    for what, value in zip(names, about, strict=True)
+                    if value
+                ]
+                problem = f"{both}, about {', '.join(place)}"
                 if about[0] and participant is None:
                     problem += "; declare PID if two people rated the conversation"
                 refuse(number, (name, turn_of_column), problem)
     if not ratings:
         refuse(declared.header_rows + 1, ("TaskId", None), "no answer stands in this row, or below")
     return ratings
-
-
-def _described(about: tuple) -> str:
-    """Name what an answer is about."""
-    conversation, participant, turn = about
-    parts = []
-    if turn:
-        parts.append(f"turn {turn:g}")
-    if conversation:
-        parts.append(f"the conversation {conversation!r}")
-    if participant:
-        parts.append(f"the participant {participant!r}")
-    return ", ".join(parts)
 
 
 def workbook_sheets(
@@ -300,16 +293,14 @@ def write_workbook(
         lines.append(f"{rows} read like all others, the first row {table.hidden[0]}")
     if further:
         lines.append(f"sheets that were not read: {', '.join(sheet.name for sheet in further)}")
-    in_parts = [chat.id for chat in chats if has_reply_in_parts(chat)]
+    in_parts = []
+    for chat in chats:
+        roles = [message.role for message in chat.messages]
+        if (ASSISTANT, ASSISTANT) in pairwise(roles):
+            in_parts.append(chat.id)
     if in_parts:
         lines.append(
             f"{count_of(len(in_parts), 'conversation')} where messages of the assistant follow each other, such as "
             f"{in_parts[0]!r}: each message is a turn of its own"
         )
     return lines
-
-
-def has_reply_in_parts(chat: Chat) -> bool:
-    """Whether a message of the assistant follows another one, with none of the user between."""
-    roles = [message.role for message in chat.messages]
-    return (ASSISTANT, ASSISTANT) in pairwise(roles)

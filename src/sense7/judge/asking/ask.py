@@ -213,7 +213,7 @@ class Client:
             )
         reason = self.short(f"HTTP {status}: {words}")
         if status in (400, 422):
-            reason += " (a refused parameter is left out by --omit, or replaced by --param)"
+            reason += " (a refused parameter is left out by --omit or --no-schema, or replaced by --param)"
         if status not in (429, 503):
             return Unanswered(reason)
         wait = None  # an endpoint that does not say how long is asked after a wait of ours

@@ -135,8 +135,7 @@ def parse_parameters(texts: Sequence[str]) -> dict:
 
 def request_parameters(omit: Collection[str], param: Mapping, needed: Mapping) -> dict:
     """Return the parameters of every request: the authors', and what the user gives in their place."""
-    standard = {**REQUEST, **needed}
-    available = standard.keys() - set(TOKEN_LIMITS)
+    available = REQUEST.keys() - set(TOKEN_LIMITS)
     for name in omit:
         if name not in available or name in param:
             raise UserError(
@@ -144,7 +143,7 @@ def request_parameters(omit: Collection[str], param: Mapping, needed: Mapping) -
                 f"{', '.join(sorted(available))}. Another limit of tokens takes the place of max_tokens: "
                 f"--param max_completion_tokens={REQUEST['max_tokens']}."
             )
-    parameters = {**standard, **param}
+    parameters = {**REQUEST, **needed, **param}
     omitted = set(omit)
     if "max_completion_tokens" in param:
         omitted.add("max_tokens")

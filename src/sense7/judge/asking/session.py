@@ -143,6 +143,7 @@ def questions_for(
     param: Mapping = MappingProxyType({}),
     unit: str = "conversation",
     rating: str = "overall",
+    with_schema: bool = True,
 ) -> Questions:
     """Put every conversation, and the examples chosen for it, into a prompt or the bundled one."""
     names = ratings_of(rating)
@@ -151,7 +152,7 @@ def questions_for(
     prompt = prompt or Prompt.bundled(unit, rating)
     is_standard = (unit, rating) == ("conversation", "overall")
     needed = {}
-    if len(names) > 1:
+    if len(names) > 1 and with_schema:
         needed = {"response_format": schema(names)}
     parameters = request_parameters(omit, param, needed)
     if not model.strip():
