@@ -11,6 +11,7 @@ from nbconvert import HTMLExporter
 
 from sense7.book.derived import derive_all, without_pictures
 from sense7.book.inputs import declared_configuration
+from sense7.book.notebooks import find_notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMITTED = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -19,8 +20,7 @@ MARKUP_OF_THE_BOOK = re.compile(r"\{[\w:-]+\}\s*`|\{[a-z:-]+\}|:::|\(\S+\)=")
 
 
 def test_the_committed_notebooks_are_those_of_their_texts_and_of_the_synthetic_workbook(synthetic):
-    config = declared_configuration(ROOT)
-    derived = derive_all(ROOT, synthetic.folder, config)
+    derived = derive_all(ROOT, find_notebooks(ROOT), synthetic.folder, declared_configuration(ROOT))
     assert derived.keys() == {path.stem for path in COMMITTED}
     stale = [
         path.stem

@@ -40,7 +40,8 @@ def rerun(
     The copy is ``out``, or NAME.executed.ipynb in the working directory; its values lie beside it in STEM.results. A
     copy that was edited, and a folder that holds anything else, are kept, and refused.
     """
-    chosen = select_notebook(notebook, find_notebooks(project.sources))
+    notebooks = find_notebooks(project.sources)
+    chosen = select_notebook(notebook, notebooks)
     if "results" in parameters:
         raise UserError(
             "results: the values lie beside the copy. Choose its place by --out FILE.ipynb."
@@ -71,8 +72,9 @@ def rerun(
             for name in places.keys() & settings_of_copy.keys():
                 settings_of_copy[name] = places[name]
             config = declared_configuration(project.sources)
+            settings_of_copies = {chosen.name: settings_of_copy}
             copies = derive_all(
-                project.sources, inputs.folder, config, {chosen.name: settings_of_copy}
+                project.sources, notebooks, inputs.folder, config, settings_of_copies
             )
             values = (inputs.folder / "results" / f"{chosen.name}.json").read_text("utf-8")
             texts = {results / f"{chosen.name}.json": values, out: copies[chosen.name]}

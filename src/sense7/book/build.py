@@ -278,7 +278,8 @@ def derive_notebooks(say: Callable = silent) -> list[Path]:
     with build_lock(inputs, say), scratch_folder(inputs.cache) as scratch:
         edition = scratch / "edition"
         compute_apart(inputs, edition, inputs.failed, say=say)
-        derived = derive_all(root, edition, declared_configuration(root))
+        notebooks = [job.notebook for job in inputs.jobs.values()]
+        derived = derive_all(root, notebooks, edition, declared_configuration(root))
     return write_derived(root / "notebooks", derived)
 
 

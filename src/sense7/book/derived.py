@@ -21,7 +21,6 @@ from sense7.book.notebooks import (
     KERNEL,
     TextNotebook,
     cells_digest,
-    find_notebooks,
     ipynb_text,
     number_cells,
     plain_outputs,
@@ -293,6 +292,7 @@ def derive(
 
 def derive_all(
     root: Path,
+    notebooks: Sequence[TextNotebook],
     edition: Path,
     config: Mapping,
     settings: Mapping[str, Mapping] | None = None,
@@ -302,7 +302,6 @@ def derive_all(
 
     With ``settings``, parameters by notebook, they lie elsewhere, and their links lead to the repository.
     """
-    notebooks = find_notebooks(root)
     address = config["repository"]["url"]
     revision = commit or config["repository"]["branch"]
     online = ""
@@ -331,7 +330,8 @@ def derive_downloads(
     for name, job in inputs.jobs.items():
         values = {**job.notebook.defaults, **inputs.parameters, "data": data}
         settings[name] = {key: values[key] for key in job.notebook.defaults}
-    derived = derive_all(inputs.project.sources, edition, config, settings, commit)
+    notebooks = [job.notebook for job in inputs.jobs.values()]
+    derived = derive_all(inputs.project.sources, notebooks, edition, config, settings, commit)
     return {f"_sources/notebooks/{name}.ipynb": text for name, text in derived.items()}
 
 

@@ -16,8 +16,6 @@ MODULES = (
     "sense7.book.extensions",
     "myst_nb.sphinx_ext",
     "sphinx_book_theme",
-    "sphinx_external_toc",
-    "sphinx_design",
     "sphinxcontrib.bibtex",
     "sphinxext.opengraph",
 )
@@ -53,8 +51,7 @@ def main(folder: str) -> None:
         jobs=os.cpu_count(),
     )
     gc.freeze()  # measured: it ends 0.4 s earlier without a last search for cycles
-    if isinstance(result, BaseException) or result:
-        sys.exit(1)
+    sys.exit(bool(result))
 
 
 if __name__ == "__main__":
