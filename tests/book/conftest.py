@@ -55,9 +55,8 @@ def built(tmp_path_factory, run_here):
         if not (place / "done").exists():
             done = made.call(*made.shared_book())
             assert done.returncode == 0, done.stderr
-            assert done.stdout.splitlines()[-1] == str(
-                made.editions / SHARED_NAME / "html" / "index.html"
-            )
+            page = made.editions / SHARED_NAME / "html" / "index.html"
+            assert done.stdout.splitlines()[-1] == str(page)
             (place / "done").touch()
     return made
 

@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ from sense7.book.editions import require_same_source, write_manifest
 from sense7.book.inputs import configuration, declared_configuration, edition_name, resolve_inputs
 from sense7.errors import BuildError
 from sense7.files import scratch_folder
+from sense7.sources import SOURCES
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOW = """\
@@ -45,9 +47,7 @@ def visible(folder):
 
 
 def hidden(folder):
-    return sorted(
-        path.name for path in folder.iterdir() if path.is_dir() and path.name.startswith(".")
-    )
+    return sorted(path.name for path in folder.glob(".*") if path.is_dir())
 
 
 # Names
@@ -106,15 +106,13 @@ def test_the_default_edition_takes_the_simulated_judge_and_another_only_such_a_o
     checkout.book()
     folder = checkout.root / "mine_judge"
     folder.mkdir()
-    (folder / "a-iter1.csv").write_text(
-        "TaskId,PID,IS_EMPATHY,ground-truth\nT0001,P001,3,4\n", "utf-8"
-    )
+    judged = "TaskId,PID,IS_EMPATHY,ground-truth\nT0001,P001,3,4\n"
+    (folder / "a-iter1.csv").write_text(judged, "utf-8")
     assert resolve_inputs(str(checkout.root / "mine.xlsx")).predictions == []
     (folder / "a-iter1.csv").unlink()
     copied = folder / "simulated-judge-iter1.xlsx"
     copied.write_bytes((DATA / "synthetic_judge" / copied.name).read_bytes())
-    found = resolve_inputs(str(checkout.root / "mine.xlsx"))
-    assert found.predictions == [copied]
+    assert resolve_inputs(str(checkout.root / "mine.xlsx")).predictions == [copied]
 
 
 @pytest.mark.parametrize("files", [None, [], ["notes.txt"]])
@@ -279,10 +277,8 @@ def test_a_book_is_the_same_anywhere_and_changes_where_it_must(checkout, built, 
         ("book/ledger.md:9", "no_fact"),
         ("book/ledger.md:", "'no_claim'"),
     ):
-        assert [line for line in done.stderr.splitlines() if place in line and words in line], (
-            place,
-            done.stderr,
-        )
+        lines = [line for line in done.stderr.splitlines() if place in line]
+        assert any(words in line for line in lines), (place, done.stderr)
     assert str(checkout.root) not in done.stderr
     assert checkout.bytes(SHARED_NAME) == good
     assert hidden(checkout.editions) == []
@@ -312,6 +308,17 @@ def test_an_edition_of_another_source_is_not_replaced(tmp_path, known, source, d
         return
     with naming.refused("a" * 12, source, "--name OTHER", folder):
         require_same_source(folder, source, digest * 64)
+
+
+def test_a_figure_of_a_verified_workbook_is_not_taken_from_a_mirrors_copy(checkout):
+    checkout.book()
+    inputs = resolve_inputs(str(checkout.root / "mine.xlsx"))
+    known = {"kind": "official", "address": SOURCES["official"].address}
+    official = replace(inputs.provenance, fetched="2026-01-01T00:00:00Z", **known)
+    copies = [inputs.provenance, official, replace(official, mirror=True)]
+    assert [copy.verified for copy in copies] == [False, True, False]
+    jobs = [replace(inputs, provenance=copy).jobs.values() for copy in copies]
+    assert len({job.digest for (job,) in jobs}) == 3
 
 
 def test_a_second_build_waits_and_says_so(checkout):
@@ -348,9 +355,8 @@ def test_on_a_full_disk_a_build_names_the_fix_and_the_last_book_stays(own, monke
 
     monkeypatch.setattr(pages_module, "make_pages", full)
     done = own.call(*SHARED_BUILD)
-    interrupting.require_full(
-        interrupting.Ended(done.returncode, done.stdout, done.stderr, 0), SHARED_NAME
-    )
+    ended = interrupting.Ended(done.returncode, done.stdout, done.stderr, 0)
+    interrupting.require_full(ended, SHARED_NAME)
     naming.check(done.stderr.splitlines()[-1], own.editions / SHARED_NAME)
     assert own.bytes(SHARED_NAME) == good
     assert hidden(own.editions) == []

@@ -63,10 +63,8 @@ def test_the_parts_become_a_workbook_that_says_whose_data_it_holds(server, place
     assert asked_for(server) == list(FILES)
     found, provenance = resolve("theirs")
     assert found == path == places / "cache" / "theirs" / provenance.sha256[:16] / "theirs.xlsx"
-    assert (
-        json.loads((places / "cache" / "theirs.provenance.json").read_text("utf-8"))
-        == provenance.to_dict()
-    )
+    record = (places / "cache" / "theirs.provenance.json").read_text("utf-8")
+    assert json.loads(record) == provenance.to_dict()
     hashes = {path: hashlib.sha256(content).hexdigest() for path, content in FILES.items()}
     assert provenance.parts == hashes
     assert provenance.address == server.address("/commit/")
@@ -75,11 +73,8 @@ def test_the_parts_become_a_workbook_that_says_whose_data_it_holds(server, place
     assert list(sheets) == ["Tasks", "Messages", SOURCE_SHEET]
     said = dict(sheets[SOURCE_SHEET].rows)
     naming.check(said["note"], "SENSE-7")
-    assert (said["credit"], said["licence"], said["changes"]) == (
-        "Them: Their Paper.",
-        "CC-BY-4.0",
-        "One chat.",
-    )
+    given = [said[name] for name in ("credit", "licence", "changes")]
+    assert given == ["Them: Their Paper.", "CC-BY-4.0", "One chat."]
     assert said["sha256 of data/chats.txt"] == hashes["data/chats.txt"]
     assert left_behind() == []
 

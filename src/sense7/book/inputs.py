@@ -124,7 +124,9 @@ class Inputs:
         """The execution of each notebook, by its name."""
         parameters = parameters_of(self.parameters, self.provenance.file, bool(self.predictions))
         workbook = reading_digest(self.path, self.provenance.sha256)
-        return plan(self.project.sources, parameters, workbook, self.predictions, self.only)
+        # Figures say what the workbook is: a verified one may have the bytes of a mirror's.
+        shown = digest_of_values([workbook, self.provenance.label])
+        return plan(self.project.sources, parameters, shown, self.predictions, self.only)
 
 
 def resolve_inputs(
