@@ -18,7 +18,7 @@ from pathlib import Path
 
 from sense7.errors import UserError
 from sense7.expected import PUT_IN_COUNTS, ExpectedValue, is_set_to_published
-from sense7.files import parse_yaml, read_json, reason
+from sense7.files import parse_yaml, read_json, reason, require_schema
 from sense7.record import format_number
 from sense7.statistics.order import rounded
 
@@ -200,19 +200,12 @@ def load_claims(path: Path) -> list[Claim]:
     UserError
         Naming the file, the claim and the field.
     """
-    import jsonschema
-
     try:
         entries = parse_yaml(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UserError(f"{path}: can't be read ({reason(error)}). Fix the file.") from None
     schema = read_json(Path(__file__).with_name("claims_schema.json"))
-    errors = jsonschema.Draft202012Validator(schema).iter_errors(entries)
-    error = jsonschema.exceptions.best_match(errors)
-    if error is not None:
-        raise UserError(
-            f"{path}: {error.json_path}: {error.message:.200}. The head of the file explains the fields."
-        )
+    require_schema(entries, schema, f"{path} (its head explains the fields)")
     counts = Counter(entry["id"] for entry in entries)
     doubled = [name for name, count in counts.items() if count > 1]
     if doubled:

@@ -415,6 +415,43 @@ def read_json(path: Path):
     return json.loads(path.read_text("utf-8"))
 
 
+def require_schema(content: object, schema: Mapping, where: str) -> None:
+    """Refuse what a JSON schema does not allow, by place and key; a ``description`` there says what to write.
+
+    Examples
+    --------
+    >>> require_schema({"langauge": "de"}, {"properties": {"language": {}}, "additionalProperties": False}, "a.yml")
+    Traceback (most recent call last):
+        ...
+    sense7.errors.UserError: a.yml: langauge: there is no such key. Did you mean language?
+    """
+    import jsonschema
+
+    from sense7.terminal import did_you_mean  # not at the top: make setup has this module alone
+
+    errors = jsonschema.Draft202012Validator(schema).iter_errors(content)
+    error = jsonschema.exceptions.best_match(errors)
+    if error is None:
+        return
+    place = [part + 1 if isinstance(part, int) else part for part in error.absolute_path]
+    value = error.instance
+    fix = error.schema.get("description", f"{error.message:.200}.")
+    problem = f"{value!r:.40} does not fit. {fix}"
+    if error.validator == "required":
+        place.append(next(key for key in error.validator_value if key not in value))
+        problem = "is missing. Write it."
+    elif error.validator == "additionalProperties":
+        names = error.schema["properties"]
+        place.append(next(key for key in value if key not in names))
+        known = did_you_mean(str(place[-1]), names, f"Known: {', '.join(names)}.")
+        problem = f"there is no such key. {known}"
+    elif error.validator == "enum":
+        names = list(map(str, error.validator_value))
+        known = did_you_mean(str(value), names, f"Known: {', '.join(names)}.")
+        problem = f"{value!r:.40} is not known. {known}"
+    raise UserError(": ".join(map(str, [where, *place, problem])))
+
+
 def parse_yaml(text: str, *, scalars_are_texts: bool = False):
     """Read plain values from YAML: nothing is run, and the result is no larger than the text makes it look.
 

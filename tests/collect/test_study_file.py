@@ -21,24 +21,20 @@ WRONG = {  # content, what of it is named
     "order: shuffled": ["seed: ", "order: shuffled"],
     "{order: shuffled, seed: -1}": ["seed: -1"],
     "turns: frist": ["turns: ", "'frist'", "first"],
-    "turns: [3, 1]": ["turns: "],
     "before: topic": ["before: "],
     "after: [sucessful]": ["after: ", "'sucessful'", "successful"],
     "conversations: all": ["conversations: ", "'all'"],
-    "questions: [{name: Age}]": ["question 1: text: "],
-    "questions: [{name: Age, text: Old, typ: number}]": ["question 1: typ: "],
-    "questions: [{name: PID, text: Who}]": ["question 1: name: ", "'PID'"],
-    "questions: [{name: Age, text: a}, {name: age, text: b}]": ["question 2: name: ", "age"],
-    "questions: [{name: A, text: a, kind: choice}]": ["question 1: choices: "],
-    "questions: [{name: A, text: a, kind: choice, choices: [Yes, No]}]": ["question 1: choices: "],
-    "questions: [{name: '=1', text: Who}]": ["question 1: name: ", "'=1'"],
-    "questions: [{name: A, text: a, kind: choice, choices: [x, x]}]": ["question 1: choices: "],
-    "questions: [{name: A, text: a, kind: number, lowest: 5, highest: 5}]": [
-        "question 1: highest: ",
-        "lowest",
-    ],
-    "questions: [{name: A, text: a, kind: number, lowest: .inf}]": ["question 1: lowest: ", "inf"],
-}
+    "questions: [{name: Age}]": ["questions: 1: text: "],
+    "questions: [{name: Age, text: Old, typ: number}]": ["questions: 1: typ: "],
+    "questions: [{name: PID, text: Who}]": ["questions: 1: name: ", "'PID'"],
+    "questions: [{name: Age, text: a}, {name: age, text: b}]": ["questions: 2: name: ", "age"],
+    "questions: [{name: A, text: a, kind: choice}]": ["questions: 1: choices: "],
+    "questions: [{name: A, text: a, kind: choice, choices: [Yes, No]}]": ["questions: 1: choices: "],
+    "questions: [{name: '=1', text: Who}]": ["questions: 1: name: ", "'=1'"],
+    "questions: [{name: A, text: a, kind: choice, choices: [x, x]}]": ["questions: 1: choices: "],
+    "questions: [{name: A, text: a, kind: number, lowest: 5, highest: 5}]": ["questions: 1: lowest, highest: "],
+    "questions: [{name: A, text: a, kind: number, lowest: .inf}]": ["questions: 1: lowest, ", "inf"],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("line", WRONG)

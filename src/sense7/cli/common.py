@@ -62,7 +62,7 @@ def assignments(items: list[str]) -> dict:
     return values
 
 
-_EXECUTES_NOTEBOOKS = ("ipykernel", "jsonschema", "jupytext", "papermill")
+_EXECUTES_NOTEBOOKS = ("ipykernel", "jupytext", "papermill")
 
 
 @contextlib.contextmanager

@@ -6,6 +6,5 @@ one HTML file (:mod:`sense7.collect.page`). The downloads of many people are che
 
 The page is plain HTML and script, about 50 kB without conversations. SurveyJS (MIT) would bring 1.8 MB of scripts and
 0.5 MB of styles into each file, and JSON Forms (MIT) needs React, Angular or Vue; neither shows a conversation turn by
-turn. The downloads are checked by this package and not by jsonschema (MIT; only the extra
-``book`` brings it), because a message has to say how to fix a file.
+turn. What a study file may hold is in ``study_schema.json``.
 """

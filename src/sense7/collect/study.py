@@ -1,37 +1,29 @@
 """A study: what people are asked, in which language and order, about which turns of which conversations."""
 
 import json
-import re
 import unicodedata
-from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 
-from sense7.collect.texts import UNWRITABLE, storable
+from sense7.collect.texts import UNWRITABLE
 from sense7.errors import UserError
 from sense7.exchange import Chat, read_chats
-from sense7.files import digest_of, parse_yaml
+from sense7.files import digest_of, parse_yaml, read_json, require_schema
 from sense7.taxonomy import DIMENSION_NAMES, normalise_name
-from sense7.terminal import did_you_mean
-from sense7.workbook.ids import as_name, is_number
+from sense7.workbook.ids import as_name
 from sense7.workbook.reading import text_of
 from sense7.workbook.xlsx import LONGEST_TEXT, utf16_units
 
-LANGUAGES = {
-    "en": "English",
-    "de": "German",
-    "fr": "French",
-    "es": "Spanish",
-    "zh": "Chinese",
-    "ja": "Japanese",
-}
+_SCHEMA = read_json(Path(__file__).with_name("study_schema.json"))
+_KEYS = _SCHEMA["properties"]
+
+LANGUAGES = _KEYS["language"]["enum"]
 """Languages of the page, by their codes."""
 
-BEFORE = ("topic", "importance", "desired_empathy")
+BEFORE = tuple(_KEYS["before"]["items"]["enum"])
 """Questions before a conversation, by their names in :mod:`sense7.taxonomy`."""
 
-AFTER = ("successful", "engaged", "positive_interaction", "use_again", "empathy")
+AFTER = tuple(_KEYS["after"]["items"]["enum"])
 """Questions after a conversation; ``empathy`` stands for the seven dimensions."""
 
 
@@ -59,150 +51,17 @@ def is_name(text: str) -> bool:
     return 0 < len(text) <= 200 and text[0] not in "=+-@" and all(map(str.isprintable, text))
 
 
-# The keys of a study file: each check gives the value, or says what is wrong with it ----------------------------------
+# What a study file says -----------------------------------------------------------------------------------------------
+
+
+LARGEST = 1e12
+"""Numbers that people give lie between this and its negative."""
 
 
 def require(holds: object, where: str, message: str) -> None:
     """Raise a UserError with place and message unless a condition holds."""
     if not holds:
         raise UserError(f"{where}: {message}")
-
-
-def _require_known(key: object, names: Collection[str], where: str, problem: str) -> None:
-    if key not in names:
-        hint = did_you_mean(str(key), names, f"Known: {', '.join(names)}.")
-        raise UserError(f"{where}: {problem} {hint}")
-
-
-def _text(value: object, where: str) -> str:
-    fix = "Write some, in quotes if YAML takes it for a number or for yes or no."
-    require(isinstance(value, str) and value.strip(), where, f"holds no text. {fix}")
-    require(storable(value) == value, where, "holds a control character. Remove it.")
-    return value.strip()
-
-
-def _truth(value: object, where: str) -> bool:
-    problem = f"{value!r:.40} is neither true nor false. Write one of them."
-    require(isinstance(value, bool), where, problem)
-    return value
-
-
-def _number(value: object, where: str, *, is_count: bool = False) -> int | float:
-    fits = is_number(value) and abs(value) < 1e12
-    if is_count:
-        fits = fits and isinstance(value, int) and value >= 0
-    require(fits, where, f"{value!r:.40} is no number that fits here. Write another.")
-    if float(value).is_integer():
-        return int(value)
-    return value
-
-
-def _one_of(names: Collection[str], value: object, where: str) -> str:
-    name = value if isinstance(value, str) else None
-    _require_known(name, names, where, f"{value!r:.40} is not known.")
-    return value
-
-
-def _some_of(names: Collection[str], value: object, where: str) -> tuple[str, ...]:
-    is_list = isinstance(value, list | tuple)
-    require(is_list, where, f"no list. Write [{', '.join(names)}], or some of these.")
-    checked = tuple(_one_of(names, item, where) for item in value)
-    require(len(set(checked)) == len(checked), where, "names something twice. Name each once.")
-    if names is DIMENSION_NAMES and not checked:
-        raise UserError(f"{where}: an empty list. Name at least one of {', '.join(names)}.")
-    return checked
-
-
-def _turns(value: object, where: str) -> str | tuple[int, ...]:
-    if not isinstance(value, list | tuple):
-        return _one_of(("all", "first", "last"), value, where)
-    are_numbers = all(type(turn) is int and 0 < turn <= 100_000 for turn in value)
-    is_ascending = value and are_numbers and sorted(set(value)) == list(value)
-    fix = "write the numbers of the turns in ascending order, such as [1, 3]."
-    require(is_ascending, where, fix)
-    return tuple(value)
-
-
-def _column_name(value: object, where: str) -> str:
-    is_plain = isinstance(value, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,39}", value)
-    is_free = is_plain and normalise_name(value) not in {"pid", "participant", "taskid"}
-    fix = f"{value!r:.40}. Write a column's name of Latin letters and digits, such as Age."
-    require(is_free, where, fix)
-    return value
-
-
-def _choices(value: object, where: str) -> list[str]:
-    are_several = isinstance(value, list | tuple) and len(value) > 1
-    require(are_several, where, "write a list of at least two.")
-    choices = [_text(choice, where) for choice in value]
-    require(len(set(choices)) == len(choices), where, "one stands there twice. Remove it.")
-    return choices
-
-
-_KEYS_OF_KIND = {"text": (), "number": ("lowest", "highest"), "choice": ("choices",)}
-"""Kind of a question -> its further keys."""
-
-_QUESTION_KEYS: dict[str, Callable] = {
-    "name": _column_name,
-    "text": _text,
-    "kind": partial(_one_of, _KEYS_OF_KIND),
-    "when": partial(_one_of, ("before", "after")),
-    "choices": _choices,
-    "lowest": _number,
-    "highest": _number,
-}
-"""Key of a question -> how its value is checked."""
-
-
-def _checked(
-    content: object, keys: Mapping[str, Callable], needed: Collection[str], where: str
-) -> dict:
-    """Check each key of a mapping, and require some."""
-    require(isinstance(content, Mapping), where, f"no keys. Write them: {', '.join(keys)}.")
-    for key in content:
-        _require_known(key, keys, where, f"{key!s:.40}: there is no such key.")
-    for key in needed:
-        require(key in content, where, f"{key}: is missing. Write it.")
-    return {key: keys[key](value, f"{where}: {key}") for key, value in content.items()}
-
-
-def _questions(value: object, where: str) -> tuple[dict, ...]:
-    fix = "no list. Write one entry per question, each with a name and a text."
-    require(isinstance(value, list | tuple), where, fix)
-    questions = {}
-    for number, entry in enumerate(value, 1):
-        path = f"{where}, question {number}"
-        checked = _checked(entry, _QUESTION_KEYS, ("name", "text"), path)
-        question = {"kind": "text", "when": "before", **checked}
-        keys = ("name", "text", "kind", "when", *_KEYS_OF_KIND[question["kind"]])
-        for key in question:
-            problem = f"{key}: there is no such key of a question of kind {question['kind']}."
-            _require_known(key, keys, path, problem)
-        needs_choices = question["kind"] == "choice" and "choices" not in question
-        require(not needs_choices, path, "choices: is missing. Write a list of at least two.")
-        if {"lowest", "highest"} <= question.keys():
-            is_ordered = question["lowest"] < question["highest"]
-            require(is_ordered, path, "highest: is not above lowest. Exchange them.")
-        name = normalise_name(question["name"])
-        require(name not in questions, path, f"name: {question['name']} is used twice. Change one.")
-        questions[name] = question
-    return tuple(questions.values())
-
-
-KEYS: dict[str, Callable] = {
-    **dict.fromkeys(("title", "introduction", "consent"), _text),
-    **dict.fromkeys(("overall", "comment"), _truth),
-    "language": partial(_one_of, LANGUAGES),
-    "dimensions": partial(_some_of, DIMENSION_NAMES),
-    "order": partial(_one_of, ("fixed", "shuffled")),
-    "seed": partial(_number, is_count=True),
-    "turns": _turns,
-    "conversations": partial(_one_of, ("everyone", "own")),
-    "before": partial(_some_of, BEFORE),
-    "after": partial(_some_of, AFTER),
-    "questions": _questions,
-}
-"""Key of a study file -> how its value is checked."""
 
 
 @dataclass(frozen=True)
@@ -243,10 +102,33 @@ class StudyFile:
             ...
         sense7.errors.UserError: study.yml: langauge: there is no such key. Did you mean language?
         """
-        checked = _checked(content, KEYS, ("title",), where)
-        fits = (checked.get("order") == "shuffled") == ("seed" in checked)
+        require_schema(content, _SCHEMA, where)
+        settings = {}
+        for key, value in content.items():
+            settings[key] = value
+            if key == "turns" and isinstance(value, list):
+                settings[key] = tuple(sorted(value))
+            elif isinstance(value, list):
+                settings[key] = tuple(value)
+            elif isinstance(value, str):
+                settings[key] = value.strip()
+        fits = (settings.get("order") == "shuffled") == ("seed" in settings)
         require(fits, where, "seed: goes with order: shuffled. Give both or neither.")
-        return cls(**checked)
+        names = set()
+        questions = []
+        for number, given in enumerate(settings.get("questions", ()), 1):
+            question = {"kind": "text", "when": "before", **given}
+            questions.append(question)
+            path = f"{where}: questions: {number}"
+            lowest, highest = question.get("lowest", -LARGEST), question.get("highest", LARGEST)
+            is_range = -LARGEST <= lowest < highest <= LARGEST
+            require(
+                is_range, path, f"lowest, highest: {lowest} to {highest} is no range. Change it."
+            )
+            name = normalise_name(question["name"])
+            require(name not in names, path, f"name: {question['name']} is used twice. Change one.")
+            names.add(name)
+        return cls(**{**settings, "questions": tuple(questions)})
 
     def settings(self) -> dict:
         """Every choice as plain values, for the page."""
