@@ -433,23 +433,23 @@ def require_schema(content: object, schema: Mapping, where: str) -> None:
     error = jsonschema.exceptions.best_match(errors)
     if error is None:
         return
-    place = [part + 1 if isinstance(part, int) else part for part in error.absolute_path]
+    keys = [part + 1 if isinstance(part, int) else part for part in error.absolute_path]
     value = error.instance
     fix = error.schema.get("description", f"{error.message:.200}.")
     problem = f"{value!r:.40} does not fit. {fix}"
     if error.validator == "required":
-        place.append(next(key for key in error.validator_value if key not in value))
+        keys.append(next(key for key in error.validator_value if key not in value))
         problem = "is missing. Write it."
     elif error.validator == "additionalProperties":
         names = error.schema["properties"]
-        place.append(next(key for key in value if key not in names))
-        known = did_you_mean(str(place[-1]), names, f"Known: {', '.join(names)}.")
-        problem = f"there is no such key. {known}"
+        keys.append(next(key for key in value if key not in names))
+        suggestion = did_you_mean(str(keys[-1]), names, f"Known: {', '.join(names)}.")
+        problem = f"there is no such key. {suggestion}"
     elif error.validator == "enum":
         names = list(map(str, error.validator_value))
-        known = did_you_mean(str(value), names, f"Known: {', '.join(names)}.")
-        problem = f"{value!r:.40} is not known. {known}"
-    raise UserError(": ".join(map(str, [where, *place, problem])))
+        suggestion = did_you_mean(str(value), names, f"Known: {', '.join(names)}.")
+        problem = f"{value!r:.40} is not known. {suggestion}"
+    raise UserError(": ".join(map(str, [where, *keys, problem])))
 
 
 def parse_yaml(text: str, *, scalars_are_texts: bool = False):

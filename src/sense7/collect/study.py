@@ -116,8 +116,8 @@ class StudyFile:
         require(fits, where, "seed: goes with order: shuffled. Give both or neither.")
         names = set()
         questions = []
-        for number, given in enumerate(settings.get("questions", ()), 1):
-            question = {"kind": "text", "when": "before", **given}
+        for number, entry in enumerate(settings.get("questions", ()), 1):
+            question = {"kind": "text", "when": "before", **entry}
             questions.append(question)
             path = f"{where}: questions: {number}"
             lowest, highest = question.get("lowest", -LARGEST), question.get("highest", LARGEST)

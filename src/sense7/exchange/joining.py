@@ -191,13 +191,11 @@ def join_ratings(
             is_equal = name not in OF_TURNS and as_name(earlier) == as_name(cell)
             if earlier_row != number and not is_equal:
                 both = f"{as_name(cell)!r:.40}, and {as_name(earlier)!r:.40} in row {earlier_row}"
-                names = ("conversation", "participant", "turn")
-                place = [
-                    f"{what} {as_text(value)}"
-                    for what, value in zip(names, about, strict=True)
-                    if value
-                ]
-                problem = f"{both}, about {', '.join(place)}"
+                parts = []
+                for word, value in zip(("conversation", "participant", "turn"), about, strict=True):
+                    if value:
+                        parts.append(f"{word} {as_text(value)}")
+                problem = f"{both}, about {', '.join(parts)}"
                 if about[0] and participant is None:
                     problem += "; declare PID if two people rated the conversation"
                 refuse(number, (name, turn_of_column), problem)

@@ -18,8 +18,6 @@ from sense7.judge.ratings import read_ratings
 from sense7.judge.reply import Reply, read_reply
 from sense7.processes import OPENAI_KEY, OWN_KEY
 
-__all__ = ["Answer", "Client", "Endpoint", "Unanswered"]
-
 CONNECTING = 2.0
 """Seconds in which a connection has to stand. TCP tries again after one second and after three."""
 

@@ -8,8 +8,6 @@ from sense7.errors import UserError
 from sense7.judge.asking.requests import TOKEN_LIMITS, Questions
 from sense7.terminal import count_of
 
-__all__ = ["CostEstimate", "Price", "estimate"]
-
 CHARACTERS_A_TOKEN = 4
 """Rule of thumb for English. Exact counts need the model's vocabulary, which would have to be downloaded."""
 

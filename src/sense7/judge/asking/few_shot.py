@@ -8,8 +8,6 @@ from sense7.judge.chats import chats, same_chats
 from sense7.judge.tfidf import conversation_texts, tfidf, word_counts
 from sense7.study import Study
 
-__all__ = []
-
 HEADING = "Conversations that were rated, each followed by its score:"
 
 _DIGITS = 12  # to which similarities are rounded, so that equal ones are equal on every machine

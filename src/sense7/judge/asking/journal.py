@@ -18,8 +18,6 @@ from sense7.files import lock_file, not_written
 from sense7.judge.asking.ask import Answer
 from sense7.judge.files import JOURNAL
 
-__all__ = ["Journal"]
-
 VERSION = 2
 """Version of the tables, which SQLite keeps as user_version; 0 in a new file."""
 
@@ -109,8 +107,9 @@ class Journal:
             differences = []
             for name in {**earlier, **question}:
                 if earlier.get(name) != question.get(name):
-                    there, now = _brief(earlier.get(name)), _brief(question.get(name))
-                    differences.append(f"{name}: {there} there, {now} now")
+                    differences.append(
+                        f"{name}: {earlier.get(name)!s:.60} there, {question.get(name)!s:.60} now"
+                    )
             raise UserError(
                 f"{self.path.parent}: holds a session that asked something else ({'; '.join(differences)}). "
                 "Give the same data and options as then, or another folder."
@@ -169,9 +168,3 @@ def _explained(path: Path) -> Iterator[None]:
             f"{path}: can't be written or read as the journal of a session ({error}). Close it where another program "
             "holds it, check its disk and permissions, or choose another folder."
         ) from None
-
-
-def _brief(value: object) -> str:
-    """The beginning of a value as text."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else f"{text[:12]}.."

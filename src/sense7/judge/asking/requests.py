@@ -20,8 +20,6 @@ from sense7.study import NOT_RATED, RATED, Study
 from sense7.taxonomy import DIMENSIONS
 from sense7.workbook.reading import text_of
 
-__all__ = ["Prompt", "Questions"]
-
 SYSTEM_MESSAGE = "You are a helpful AI assistant"
 """Without a full stop, as the authors send it."""
 

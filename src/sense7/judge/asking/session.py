@@ -45,8 +45,6 @@ from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of, silent
 
-__all__ = ["Plan", "Tally", "Written", "carry_out", "plan_session", "questions_for"]
-
 BACKOFF = 1.0
 LONGEST_BACKOFF = 60.0
 """Seconds before the second attempt, doubled each time, and the most; unless the endpoint says how long to wait."""
@@ -155,8 +153,6 @@ def questions_for(
     if len(names) > 1 and with_schema:
         needed = {"response_format": schema(names)}
     parameters = request_parameters(omit, param, needed)
-    if not model.strip():
-        raise UserError("The model has no name. Give the name by which the endpoint knows it.")
     if shots and not is_standard:
         raise UserError(
             "--shots: examples have a score of a whole conversation. Leave out --unit and --rating."
