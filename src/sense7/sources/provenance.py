@@ -2,28 +2,14 @@
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from sense7.errors import UserError
-from sense7.files import not_written, one_line, read_json, reading, write_whole
+from sense7.files import not_written, one_line, read_json, reading, require_schema, write_whole
 from sense7.sources.registry import SOURCES, Source
 from sense7.workbook.tables import hash_tables
-
-KINDS = ("official", "synthetic", "third-party", "own")
-_FORMS = {
-    "kind": re.compile("|".join(KINDS)),
-    "name": re.compile(".+", re.DOTALL),
-    # A name, never a path: it is joined to folders later.
-    "file": re.compile(r"(?!\.{1,2}$)[^/\\\0]+"),
-    # Shown as a link later, so nothing but a web address will do.
-    "address": re.compile(r"https?://[^\s<>\"'\\]+"),
-    "fetched": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|\+00:00)"),
-    "sha256": re.compile("[0-9a-f]{64}"),
-}
-"""Forms of a record's texts."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +30,7 @@ class Provenance:
     True
     """
 
-    kind: str  # one of KINDS; third-party: another data set, converted
+    kind: str  # official, synthetic, own, or third-party: another data set, converted
     name: str  # of the source, or the file's stem
     file: str  # without its folder, which is nobody's business
     address: str | None  # where it was fetched from, without query
@@ -69,17 +55,10 @@ class Provenance:
 
     @classmethod
     def from_dict(cls, record: dict) -> "Provenance":
-        """Read what :meth:`to_dict` wrote, ``verified`` only after :meth:`against`; ValueError if it is no record."""
-        try:
-            provenance = cls(**record)
-        except TypeError as error:
-            raise ValueError(one_line(error)) from None
-        for key, form in _FORMS.items():
-            value = record[key]
-            is_unknown = value is None and key in {"address", "fetched"}
-            if not is_unknown and not (isinstance(value, str) and form.fullmatch(value)):
-                raise ValueError(f"{key} can't be {value!r:.80}")
-        return replace(provenance, sha256_now=None)
+        """Read what :meth:`to_dict` wrote, ``verified`` only after :meth:`against`; UserError if it is no record."""
+        schema = read_json(Path(__file__).with_name("provenance_schema.json"))
+        require_schema(record, schema, "record")
+        return cls(**record)
 
     def to_dict(self) -> dict:
         """Give the record as plain JSON values."""
@@ -174,7 +153,7 @@ def read_record(
         raise UserError(
             f"{record}: can't be read ({error.strerror}). Check its permissions."
         ) from None
-    except (ValueError, RecursionError) as error:
+    except (UserError, ValueError, RecursionError) as error:
         raise UserError(
             f"{record}: not a record of provenance ({one_line(error)}). {fix}."
         ) from None

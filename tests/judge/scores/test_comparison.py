@@ -8,10 +8,11 @@ from helpers import naming
 from helpers.judged import run_of, runs_of
 from sense7.judge.files import Run
 from sense7.judge.scores import comparison
-from sense7.judge.scores.comparison import agreement_sums, compare_judges, krippendorff_alpha
+from sense7.judge.scores.comparison import compare_judges
 from sense7.judge.scores.judges import ABSENT
 from sense7.judge.scores.metrics import METRICS, run_metrics
 from sense7.judge.scores.report import compare
+from sense7.judge.scores.three_judges import krippendorff_alpha
 from sense7.statistics.bootstrap import ParticipantBootstrap, resampled_p
 from sense7.statistics.estimates import holm
 
@@ -140,9 +141,8 @@ def double_sums(scores):
 
 def test_krippendorffs_alpha_is_that_of_its_definition():
     scores = np.random.default_rng(4).integers(1, 6, (4, 30)).astype(float)
-    assert krippendorff_alpha(agreement_sums(scores).sum(axis=0)) == pytest.approx(
-        double_sums(scores), abs=1e-12
-    )
+    (alpha,) = krippendorff_alpha(scores, np.ones((1, 30)))
+    assert alpha == pytest.approx(double_sums(scores), abs=1e-12)
 
 
 # The judges of an edition, for its page

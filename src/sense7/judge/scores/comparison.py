@@ -299,24 +299,3 @@ def _outcome_counts(
             key=f"compared_{outcome}_spearman",
         )
     return estimate_table(rows, "count")
-
-
-# Krippendorff's alpha: Krippendorff, K. (2004). Content Analysis: An Introduction to Its Methodology, chapter 11
-
-
-def agreement_sums(scores: np.ndarray) -> np.ndarray:
-    """Return what Krippendorff's alpha is computed from, for each conversation: shape (conversations, 4)."""
-    count = len(scores)
-    total = scores.sum(axis=0)
-    squares = (scores**2).sum(axis=0)
-    within = (count * squares - total**2) / (count - 1)
-    return np.column_stack([np.full(len(total), float(count)), total, squares, within])
-
-
-def krippendorff_alpha(sums: np.ndarray) -> np.ndarray:
-    """Return Krippendorff's alpha for intervals, from :func:`agreement_sums` added up over conversations."""
-    n, total, squares, within = np.moveaxis(sums, -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        observed = 2 * within / n
-        expected = 2 * (n * squares - total**2) / (n * (n - 1))
-        return np.where(expected > 1e-12, 1 - observed / expected, np.nan)

@@ -67,8 +67,6 @@ def write_simulated(
     replace: bool = True,
 ) -> list[Path]:
     """Write the predictions of a simulation's judge, one file per run; the folder appears whole or not at all."""
-    if simulation.judged is None:
-        raise ValueError("the simulation has no judge")
     from sense7.simulate.judge import reply_text
 
     folder = Path(folder)

@@ -32,7 +32,6 @@ import pandas as pd
 
 from sense7.findings.core import Number, finding, tabulate, value_row
 from sense7.judge.files import Run
-from sense7.judge.scores.comparison import agreement_sums, krippendorff_alpha
 from sense7.judge.scores.metrics import run_metrics
 from sense7.sources.converters import QUESTIONS as STAND_INS
 from sense7.sources.released import (
@@ -423,8 +422,23 @@ def _agreement_of(
     for first, second in [*combinations(EXPERTS, 2), ("experts", "gemini")]:
         kappa = quadratic_kappa(scores[first], scores[second], weights, steps="occurring")
         yield "kappa", f"{first} {second}", kappa
-    models = agreement_sums(np.stack([scores[judge] for judge in JUDGES]))
-    yield "alpha", "models", krippendorff_alpha(weights @ models)
+    models = np.stack([scores[judge] for judge in JUDGES])
+    yield "alpha", "models", krippendorff_alpha(models, weights)
+
+
+def krippendorff_alpha(scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return Krippendorff's alpha for intervals in every draw, of scores with a row for each rater.
+
+    It is one minus the variance within conversations over that of all scores. Krippendorff, K. (2004). Content
+    Analysis: An Introduction to Its Methodology, chapter 11.
+    """
+    within = weighted_mean(scores.var(axis=0, ddof=1), weights)
+    centered = scores - scores.mean()
+    mean = weighted_mean(centered.mean(axis=0), weights)
+    square = weighted_mean((centered**2).mean(axis=0), weights)
+    n = len(scores) * weights.sum(axis=1)
+    variance = (square - mean**2) * n / (n - 1)
+    return 1 - within / np.where(variance > 1e-12, variance, np.nan)
 
 
 # The page's tables
@@ -567,19 +581,36 @@ def facts(judged: pd.DataFrame, tables: Mapping[str, Mapping[str, pd.DataFrame]]
     """Return what the page counts, and says in words of each judge, as arguments of ``Recorder.value``."""
     conversations = judged["conversation"].nunique()
     questions = len(judged.drop_duplicates(["corpus", "question"]))
-    counts = {
-        "conversations": (conversations, "rated by all seven raters in the released ratings"),
-        "questions": (questions, "over the four corpora in the released ratings"),
-    }
-    rows = []
-    for name, (n, method) in counts.items():
-        key = f"three_judges_{name}"
-        rows.append(value_row(key, n, n=n, unit=f"number of {name}", method=method))
-    models = ", ".join(JUDGES.values())
-    method = "as named in the released ratings"
-    rows.append(
-        value_row("three_judges_models", models, n=len(JUDGES), unit="models", method=method)
-    )
+    rows = [
+        value_row(
+            "three_judges_conversations",
+            conversations,
+            n=conversations,
+            unit="number of conversations",
+            method="rated by all seven raters in the released ratings",
+        ),
+        value_row(
+            "three_judges_questions",
+            questions,
+            n=questions,
+            unit="number of questions",
+            method="over the four corpora in the released ratings",
+        ),
+        value_row(
+            "three_judges_models",
+            ", ".join(JUDGES.values()),
+            n=len(JUDGES),
+            unit="models",
+            method="as named in the released ratings",
+        ),
+        value_row(
+            "alternative_epsilon",
+            EPSILON,
+            n=questions,
+            unit="share of conversations",
+            method="set: the value that the authors of the test advise for experts",
+        ),
+    ]
     for judge in JUDGES:
         row = tables["gaps"][_title(f"{judge}_minus_expert")].loc[ALL]
         low, high = rounded(row["low"]), rounded(row["high"])
@@ -594,7 +625,4 @@ def facts(judged: pd.DataFrame, tables: Mapping[str, Mapping[str, pd.DataFrame]]
         key = f"three_judges_standing_{judge}"
         n, method = int(row["n"]), row["method"]
         rows.append(value_row(key, standing, n=n, unit="verdict", method=method))
-    method = "set: the value that the authors of the test advise for experts"
-    unit = "share of conversations"
-    rows.append(value_row("alternative_epsilon", EPSILON, n=questions, unit=unit, method=method))
     return rows
