@@ -11,6 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from helpers import naming
+from sense7.book.editions import write_site
 from sense7.tables import Table
 
 RELIABILITY = "Seven measures, or one impression?"
@@ -22,6 +23,23 @@ def test_what_a_search_found_in_a_closed_fold_is_shown(reader):
     page.locator("#search-results a[href*='03-reliability']").first.click()
     expect(page.locator("article h1")).to_contain_text(RELIABILITY)
     expect(page.locator("span.highlighted").first).to_be_visible()
+
+
+@pytest.mark.parametrize("site", ["/", "/companion/"])
+def test_an_address_that_leads_nowhere_has_the_way_to_the_front_page(browser, html, tmp_path, site):
+    write_site(html.parents[1], ["synthetic"], tmp_path / "site")
+    nowhere = (tmp_path / "site" / "404.html").read_text("utf-8")
+
+    def answer(route):
+        is_list = route.request.url == f"http://host.test{site}editions/editions.js"
+        route.fulfill(status=200 if is_list else 404, body=nowhere, content_type="text/html")
+
+    page = browser.new_page()
+    page.route("**", answer)
+    for path in ("x.html", "book/x.html", "editions/synthetic/html/notebooks/x.html"):
+        page.goto(f"http://host.test{site}{path}")
+        expect(page.get_by_role("link", name="The front page")).to_have_attribute("href", site)
+    page.close()
 
 
 @pytest.mark.parametrize("file", ["notebooks/03-reliability.html", "book/ledger.html"])
