@@ -36,12 +36,10 @@ CELLS = [
     # reading file, cell, level or None, state
     *((NONE, word, level, "rated") for level, word in enumerate(LEVELS, 1)),
     (NONE, "  Very GOOD ", 5, "rated"),
-    (NONE, "very  good", None, "unreadable"),
+    *((NONE, cell, None, "unreadable") for cell in ("very  good", "goods", "good!", "NA", 4.0)),
     (NONE, "unknown", None, "not rated"),
     (NONE, None, None, "absent"),
     (NONE, " \n", None, "absent"),
-    (NONE, "NA", None, "unreadable"),
-    (NONE, 4.0, None, "unreadable"),
     (NONE, "4 - good", 4, "rated"),
     (NONE, "2 (good)", 4, "rated"),
     (FIVE, 4.0, 4, "rated"),
