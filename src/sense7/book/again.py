@@ -65,19 +65,17 @@ def rerun(
             inputs = Inputs(temporary, name, data, path, provenance, settings, folder, only)
             failed = replace(inputs, project=project).failed  # the temporary place is removed
             compute_apart(inputs, inputs.folder, failed)
-            settings_of_copy = {**chosen.defaults, **inputs.jobs[chosen.name].parameters}
-            places = {"data": source_of(data, path), "results": results.name}
+            values = {**chosen.defaults, **inputs.jobs[chosen.name].parameters}
+            values |= {"data": source_of(data, path), "results": results.name}
             if folder:
-                places["predictions"] = str(folder.resolve())
-            for name in places.keys() & settings_of_copy.keys():
-                settings_of_copy[name] = places[name]
+                values["predictions"] = str(folder.resolve())
             config = declared_configuration(project.sources)
-            settings_of_copies = {chosen.name: settings_of_copy}
+            settings_of_copies = {chosen.name: {key: values[key] for key in chosen.defaults}}
             copies = derive_all(
                 project.sources, notebooks, inputs.folder, config, settings_of_copies
             )
-            values = (inputs.folder / "results" / f"{chosen.name}.json").read_text("utf-8")
-            texts = {results / f"{chosen.name}.json": values, out: copies[chosen.name]}
+            recorded = (inputs.folder / "results" / f"{chosen.name}.json").read_text("utf-8")
+            texts = {results / f"{chosen.name}.json": recorded, out: copies[chosen.name]}
             for file, text in texts.items():
                 with replacing(file, own=True) as unfinished:
                     unfinished.write_text(text, "utf-8", newline="\n")

@@ -1,6 +1,7 @@
 """What an edition is made from: names to files, and the refusal of names that lead elsewhere or are taken."""
 
 import functools
+import glob
 import os
 import sys
 import unicodedata
@@ -83,9 +84,7 @@ class Inputs:
         """SHA-256 of all that the edition can depend on: whole files, and rather too many than too few."""
         root = self.project.sources
         paths = [PACKAGE, *(root / name for name in _SOURCES), self.predictions_folder]
-        for path in self.path.parent.resolve().iterdir():
-            if path.name.startswith(self.path.stem):
-                paths.append(path)
+        paths += self.path.parent.resolve().glob(f"{glob.escape(self.path.stem)}*")
         files = set()
         for path in paths:
             if not path.is_dir():

@@ -69,14 +69,17 @@ def start_fork_server(study: tuple[Path, str] | None = None) -> None:
             preload.append(f"sense7.{package}.{module.name}")
     forkserver.set_forkserver_preload(preload)
     environment_of_build = dict(os.environ)
+    environment = {
+        **without_keys(),
+        **ENVIRONMENT,
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        # No module of the folder that the build was started in takes the place of an installed one.
+        "PYTHONSAFEPATH": "1",
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    }
     # In place of the build's own, which may hold the key of a judge: the system shows what a process began with.
     os.environ.clear()
-    os.environ.update(without_keys(environment_of_build))
-    os.environ.update(ENVIRONMENT)
-    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
-    # No module of the folder that the build was started in takes the place of an installed one.
-    os.environ["PYTHONSAFEPATH"] = "1"
-    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
+    os.environ.update(environment)
     if study:
         os.environ["SENSE7_STUDY_AHEAD"] = json.dumps([str(study[0]), study[1]])
     resource_tracker.ensure_running()  # it lets interruptions through afterwards

@@ -5,7 +5,6 @@ one page depends on is the *frame*, a value of Sphinx's configuration: under ano
 """
 
 import contextlib
-import copy
 import html
 import json
 import os
@@ -99,10 +98,7 @@ def jupyter_book_waiting(folder: Path) -> Iterator[Callable[[Callable], object]]
     """
     # -P: no module of the working directory is taken.
     command = [sys.executable, "-P", "-X", "utf8", "-m", "sense7.book.jupyter_book", str(folder)]
-    environment = without_keys()
-    environment["NO_COLOR"] = "1"
-    environment["PYTHONWARNINGS"] = "ignore"
-    environment["PYTHONHASHSEED"] = "0"
+    environment = {**without_keys(), "PYTHONWARNINGS": "ignore", "PYTHONHASHSEED": "0"}
     # Sphinx would write its year where _config.yml gives another.
     environment.pop("SOURCE_DATE_EPOCH", None)
     with subprocess.Popen(  # noqa: S603 -- our own words
@@ -174,9 +170,8 @@ def _sources(root: Path, edition: Path, facts: Mapping) -> dict[str, bytes]:
     return content
 
 
-def _configuration(config: Mapping, facts: Mapping, edition: Path, frame: str) -> bytes:
-    """Jupyter Book's configuration with the edition's banner and folder."""
-    config = copy.deepcopy(config)
+def _configuration(config: dict, facts: Mapping, edition: Path, frame: str) -> bytes:
+    """Give Jupyter Book's configuration the edition's banner and folder."""
     sphinx = config["sphinx"]["config"]
     options = sphinx["html_theme_options"]
     options["announcement"] = facts["label"]  # each page puts the banner in its place
