@@ -175,7 +175,7 @@ def test_a_table_that_does_not_fit_is_refused_and_nothing_is_written(bring, tmp_
 
 
 MAPS = {
-    "an unknown key": (LONG + "Mood: q2\n", ["Mood", "TaskId"]),
+    "an unknown key": (LONG + "Mood: q2\n", ["Mood", "Model"]),
     "a list of columns": (LONG + "Interest: [q1]\n", ["Interest"]),
     "no conversation": (LONG.replace("TaskId: chat", ""), ["TaskId"]),
     "one column of two ratings": (LONG + "Interest: q1\n", ["{dimension}"]),

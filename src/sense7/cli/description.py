@@ -124,7 +124,7 @@ def print_description(description: dict) -> None:
         elif isinstance(content, list) and key != "diagnostics":
             names = ", ".join(content) or "nothing"
             lines.append(f"{title}: {names}")
-        elif isinstance(content, str) and key not in {"name", "provenance"}:
+        elif isinstance(content, str) and key not in {"name", "provenance", "sha256"}:
             lines.append(f"{title}: {content}")
 
     diagnostics = description["diagnostics"]

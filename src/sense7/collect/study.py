@@ -5,14 +5,13 @@ import unicodedata
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from sense7.collect.texts import UNWRITABLE
 from sense7.errors import UserError
 from sense7.exchange import Chat, read_chats
-from sense7.files import digest_of, parse_yaml, read_json, require_schema
+from sense7.files import digest_of, read_json, require_schema
 from sense7.taxonomy import DIMENSION_NAMES, normalise_name
 from sense7.workbook.ids import as_name
-from sense7.workbook.reading import text_of
-from sense7.workbook.xlsx import LONGEST_TEXT, utf16_units
+from sense7.workbook.reading import read_yaml
+from sense7.workbook.xlsx import LONGEST_TEXT, UNWRITABLE, utf16_units
 
 _SCHEMA = read_json(Path(__file__).with_name("study_schema.json"))
 _KEYS = _SCHEMA["properties"]
@@ -163,12 +162,7 @@ class StudyFile:
 
 def read_study_file(path: str | Path) -> StudyFile:
     """Read a study file in YAML; a UserError says so if it names a key twice, or asks for what is not known."""
-    text = text_of(Path(path))
-    try:
-        parsed = parse_yaml(text)
-    except ValueError as error:
-        raise UserError(f"{path}: {error}.") from None
-    return StudyFile.from_mapping(parsed, str(path))
+    return StudyFile.from_mapping(read_yaml(Path(path)), str(path))
 
 
 # Conversations to rate ------------------------------------------------------------------------------------------------

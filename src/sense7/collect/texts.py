@@ -11,9 +11,6 @@ LINE_BREAKS = r"\r\n|[\r\x0b\x0c]"
 UNSTORABLE = r"[\x00-\x08\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 """Control characters, halves of surrogate pairs, and the two that are no characters."""
 
-UNWRITABLE = re.compile(r"[\ud800-\udfff\ufffe\uffff]")
-"""Those of them that no file can hold; what was said in a conversation keeps the others, which are escaped."""
-
 
 def storable(text: str) -> str:
     r"""A text as a workbook can hold it.

@@ -14,7 +14,7 @@ import yaml
 
 from sense7.errors import UserError
 from sense7.exchange.content import ASSISTANT, Chat
-from sense7.files import require_free
+from sense7.files import require_free, require_schema
 from sense7.taxonomy import (
     DIMENSION_NAMES,
     MESSAGE_COLUMNS,
@@ -29,7 +29,7 @@ from sense7.workbook.ids import as_name, as_number, as_text, is_blank
 from sense7.workbook.reading import (
     Reading,
     parse_reading,
-    read_declarations,
+    read_yaml,
     reading_path,
     write_reading,
 )
@@ -42,6 +42,19 @@ OF_TURNS = {column.official for column in MESSAGE_COLUMNS if column.is_question}
 QUESTIONS = OF_TURNS | {column.official for column in TASK_COLUMNS if column.is_question}
 IDS = ("TaskId", "PID", "Turn")
 COLUMNS = (*IDS, "Model", *sorted(QUESTIONS))
+
+_TEXT = {"type": "string", "minLength": 1, "description": "Write a text."}
+_ENTRIES = {"type": "object", "description": "Write entries of NAME: VALUE."}
+MAP_SCHEMA = {
+    "type": "object",
+    "description": "Write entries of NAME: COLUMN.",
+    "additionalProperties": False,
+    "properties": {
+        **dict.fromkeys(("header_rows", "ratings", *COLUMNS), _TEXT),
+        **dict.fromkeys(("participants", "reading"), _ENTRIES),
+    },
+}
+"""What a map may hold."""
 
 MOST_TURNS = 1000
 """Turns of a conversation that columns are looked for."""
@@ -84,9 +97,8 @@ def read_map(table: Path) -> RatingMap:
             f"{table}: no {path.name} beside it. Declare there which column holds what, a line each: TaskId: COLUMN, "
             'ratings: "T{turn}_{dimension}", and so on.'
         )
-    content = read_declarations(
-        path, texts=("header_rows", "ratings", *COLUMNS), mappings=("participants", "reading")
-    )
+    content = read_yaml(path, scalars_are_texts=True)
+    require_schema(content, MAP_SCHEMA, str(path))
     people = content.get("participants", {})
     characteristics = {name: str(column) for name, column in people.items()}
     columns = dict(characteristics)

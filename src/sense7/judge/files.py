@@ -29,7 +29,14 @@ from sense7.terminal import count_of
 from sense7.workbook.ids import as_names, as_number, as_texts, is_blank
 from sense7.workbook.reading import Interval
 from sense7.workbook.tables import read_table
-from sense7.workbook.xlsx import LONGEST_TEXT, Sheet, read_sheets, utf16_units, write_sheets
+from sense7.workbook.xlsx import (
+    LONGEST_TEXT,
+    UNWRITABLE,
+    Sheet,
+    read_sheets,
+    utf16_units,
+    write_sheets,
+)
 
 __all__ = [
     "COLUMNS",
@@ -119,7 +126,6 @@ _ABOVE_AUTHORS = 6.0
 _READ_AGAIN = ("ok", "parse_failure", "truncated")
 """Statuses that follow from the text of a reply."""
 
-_UNHOLDABLE = re.compile("[\ud800-\udfff\ufffe\uffff]")
 _RUN = re.compile(r"-iter([0-9]{1,9})$")
 _UNSAFE = "[^A-Za-z0-9._+=@-]"
 _LONGEST_PART = 80
@@ -362,7 +368,7 @@ def write_predictions(
 def _fitted(text: str) -> tuple[str, list[str]]:
     """A text as a cell can hold it, and how it was changed."""
     changes = []
-    text, count = _UNHOLDABLE.subn("\ufffd", text)
+    text, count = UNWRITABLE.subn("\ufffd", text)
     if count:
         changes.append("replaced characters that no cell can hold")
     units = text.encode("utf-16-le")  # characters of a cell are UTF-16 units of two bytes

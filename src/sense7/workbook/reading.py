@@ -168,20 +168,12 @@ def reading_beside(path: str | Path) -> Reading:
     return parse_reading(text_of(file), file)
 
 
-def read_declarations(path: Path, *, texts: Iterable[str], mappings: Iterable[str]) -> Mapping:
-    """Read another file of declarations: its keys hold texts or mappings; a UserError names any other key or value."""
-    content = text_of(path)
+def read_yaml(path: Path, **options) -> object:
+    """Values of another file of declarations in YAML; options as for :func:`sense7.files.parse_yaml`."""
     try:
-        declared = _mapping(parse_yaml(content, scalars_are_texts=True), [*texts, *mappings])
-        for key, value in declared.items():
-            if key in mappings:
-                with _place(key):
-                    _mapping(value)
-            elif not isinstance(value, str) or not value:
-                raise ValueError(f"{key}: write a text, not {value!r:.60}")
+        return parse_yaml(text_of(path), **options)
     except ValueError as error:
         raise UserError(f"{path}: {one_line(error)}.") from None
-    return declared
 
 
 def text_of(file: Path) -> str:

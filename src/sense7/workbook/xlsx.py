@@ -319,7 +319,7 @@ def _unwritable(cell: object) -> str | None:
             return (
                 f"a text of {length:,} characters, more than the {LONGEST_TEXT:,} of an .xlsx cell"
             )
-        if _UNWRITABLE.search(cell):
+        if UNWRITABLE.search(cell):
             return "a lone surrogate, U+FFFE or U+FFFF, which an .xlsx file can't hold"
     elif cell is not None and not isinstance(cell, int | float):
         return f"a value of type {type(cell).__name__}, neither text nor number"
@@ -363,4 +363,5 @@ class _Exact(float):
 # be that of a control character's code, still to come.
 _CODE = re.compile(r"_(?=x[0-9A-Fa-f]{4}[_\x00-\x08\x0B-\x1F])")
 _CONTROL = re.compile(r"[\x00-\x08\x0B-\x1F]")
-_UNWRITABLE = re.compile("[\ud800-\udfff\ufffe\uffff]")
+UNWRITABLE = re.compile("[\ud800-\udfff\ufffe\uffff]")
+"""Halves of surrogate pairs, and the two that are no characters: no file can hold them."""
