@@ -55,9 +55,10 @@ def assignments(items: list[str]) -> dict:
         name, equals, text = item.partition("=")
         if not equals or not name.strip():
             raise UserError(f"{item!r}: expected NAME=VALUE, e.g. draws=2000.")
-        value = text
-        with contextlib.suppress(ValueError):
-            value = parse_yaml(text)
+        value = text.strip()
+        if value:
+            with contextlib.suppress(ValueError):
+                value = parse_yaml(text)
         values[name.strip()] = value
     return values
 
