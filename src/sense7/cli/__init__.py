@@ -5,6 +5,7 @@ that does not verify; 2 something that the user can fix; 130 and 143 interrupted
 go to standard error, results to standard output.
 """
 
+import atexit
 import gc
 import importlib
 import io
@@ -79,7 +80,7 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         # A signal while Python ends would print a traceback.
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, signal.SIG_DFL)
+            atexit.register(signal.signal, number, signal.SIG_DFL)
     if code in (_INTERRUPTED, _TERMINATED):
         message = "interrupted; what was finished is kept"
     if message:

@@ -115,9 +115,11 @@ def run(
         retries=retries,
         again=again,
     )
-    key = endpoint.key_name or "no key"
-    lines = [f"endpoint       {endpoint.address} ({key})", f"model          {model}"]
-    lines += plan.estimate.lines()
+    lines = [
+        f"endpoint       {endpoint.address} ({endpoint.key_name or 'no key'})",
+        f"model          {model}",
+        *plan.estimate.lines(),
+    ]
     print("\n".join(lines), file=sys.stdout if dry_run else sys.stderr)
     if dry_run:
         return
