@@ -141,7 +141,7 @@ def run(
     cells = []
     for value in values:
         n = "" if value["n"] is None else value["n"]
-        how = value["method"] or value["reason"] or ""
+        how = value["method"] or value["reason"]
         cells.append((value["key"], format_value(value), n, how))
     title = ": ".join(filter(None, (executed.name, executed.label)))
     print_table(title, ("Name", "Value", "n", "How it was computed"), cells)

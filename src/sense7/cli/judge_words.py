@@ -60,15 +60,17 @@ def print_evaluation(report: Evaluation) -> None:
     names = ("coverage", *AUTHORS_METRICS)
     rows = []
     for file in report.files:
-        n = file["metrics"].loc["accuracy", "n"]
-        rows.append([file["name"], n, *file["metrics"].loc[[*names], "estimate"]])
+        metrics = file["metrics"]
+        estimates = metrics.loc[[*names], "estimate"]
+        rows.append([file["name"], metrics.loc["accuracy", "n"], *estimates])
     print_table("Files", ["file", "n", *_titles(names)], rows)
 
     rows = []
     spread = report.over_files["spread"]
     for name, row in report.over_files["mean"].iterrows():
-        numbers = [with_interval(row), spread.loc[name, "estimate"]]
-        rows.append([MEASURED[name].title, row["n"], *numbers, row["reason"]])
+        deviation = spread.loc[name, "estimate"]
+        title = MEASURED[name].title
+        rows.append([title, row["n"], with_interval(row), deviation, row["reason"]])
     mean = f"mean over files ({report.settings['confidence']:.0%} interval)"
     heads = ["metric", "n", mean, "sd over files", "note"]
     print_table("Over files", heads, rows)
@@ -131,15 +133,14 @@ def print_comparison(report: JudgesCompared) -> None:
     """Print what ``sense7 judge compare`` found: each judge, and how the first differs from each other one."""
     confidence = report.settings["confidence"]
     judges = count_of(len(report.judges), "judge")
-    everyone = count_of(report.conversations, "conversation")
     rows = []
     for judge in report.judges:
         counts = [judge["runs"], judge["lacking"], judge["left_out"]]
         numbers = [judge["coverage"]["estimate"], *judge["metrics"].loc[[*_METRICS], "estimate"]]
         rows.append([judge["name"], *counts, *numbers])
     title = (
-        f"{judges} on the same {report.shared:,} of {everyone} with ground truth: those for which every run of every "
-        "judge has a usable score. Coverage is over all of them."
+        f"{judges} on the same {report.shared:,} of {report.conversations:,} conversations with ground truth: those "
+        "for which every run of every judge has a usable score. Coverage is over all of them."
     )
     heads = ["judge", "runs", "without a score", "left out", "coverage", *_titles(_METRICS)]
     print_table(title, heads, rows)
