@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 _FARTHEST = 25
 """Log odds beyond which there is no maximum: the likelihood is flat on the way to infinity."""
@@ -53,30 +54,55 @@ def fit_cumulative_logit(
     parameters = width + len(occurring) - 1
     if len(occurring) < 2 or len(people) < 2 or len(ranks) <= parameters:
         return None
-    # Derivatives are numerical: in another order of the rows the tenth digit would differ.
-    order = np.lexsort((clusters, *design.T, ranks))
-    model = OrderedModel(ranks[order], design[order], distr="logit")
+    model = OrderedModel(ranks, design, distr="logit")
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            groups = {"groups": clusters[order]}
-            fit = model.fit(method="newton", disp=False, cov_type="cluster", cov_kwds=groups)
+            fit = model.fit(method="newton", disp=False, skip_hessian=True)
         except np.linalg.LinAlgError:
             return None
-    coefficients = fit.params[:width]
-    covariance = fit.cov_params()[:width, :width]
-    is_finite = np.isfinite(coefficients).all() and np.isfinite(covariance).all()
-    if not (fit.mle_retvals["converged"] and is_finite):
+    thresholds = model.transform_threshold_params(fit.params)[1:-1]
+    found = np.concatenate([fit.params[:width], thresholds])
+    if not fit.mle_retvals["converged"] or np.ptp(design @ found[:width]) > _FARTHEST:
         return None
-    if np.ptp(design @ coefficients) > _FARTHEST:
+    # Its derivatives are numerical: exact ones give what every processor gives, in any order of the rows.
+    scores, curvature = _derivatives(found, ranks, design)
+    if not np.isfinite(curvature).all():
         return None
+    found -= np.linalg.pinv(curvature) @ scores.sum(axis=0)
+    scores, curvature = _derivatives(found, ranks, design)
+    by_person = np.zeros((len(people), parameters))
+    np.add.at(by_person, clusters, scores)
+    inverse = np.linalg.pinv(curvature)
+    n, m = len(ranks), len(people)
+    correction = m / (m - 1) * (n - 1) / (n - parameters)
+    covariance = correction * inverse @ (by_person.T @ by_person) @ inverse
     return CumulativeLogit(
-        coefficients=coefficients,
-        covariance=covariance,
-        thresholds=model.transform_threshold_params(fit.params)[1:-1],
+        coefficients=found[:width],
+        covariance=covariance[:width, :width],
+        thresholds=found[width:],
         log_likelihood=fit.llf,
-        participants=len(people),
+        participants=m,
     )
+
+
+def _derivatives(
+    parameters: np.ndarray, ranks: np.ndarray, design: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Score of each row, and curvature of the log-likelihood, by coefficients and thresholds."""
+    width = design.shape[1]
+    cuts = np.concatenate([[-np.inf], parameters[width:], [np.inf]])
+    columns = np.eye(len(cuts))[:, 1:-1]
+    linear = design @ parameters[:width]
+    to_upper = np.column_stack([-design, columns[ranks + 1]])
+    to_lower = np.column_stack([-design, columns[ranks]])
+    upper, lower = expit(cuts[ranks + 1] - linear), expit(cuts[ranks] - linear)
+    upper_slope = upper * (1 - upper) / (upper - lower)
+    lower_slope = lower * (1 - lower) / (upper - lower)
+    scores = to_upper * upper_slope[:, None] - to_lower * lower_slope[:, None]
+    bend = to_upper.T * (upper_slope * (1 - 2 * upper)) @ to_upper
+    bend -= to_lower.T * (lower_slope * (1 - 2 * lower)) @ to_lower
+    return scores, bend - scores.T @ scores
 
 
 def separated(levels: np.ndarray, groups: np.ndarray) -> bool:
