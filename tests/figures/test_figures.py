@@ -255,7 +255,7 @@ def test_published_values_are_drawn_where_the_data_have_none():
     figure = figures.forest(panels, name="x", title="T", caption="Beside the paper.")
     assert figure.data["estimate"].notna().sum() == 1
     assert "n = " not in figure.caption
-    assert figures.highest(missing("ab")) == "none"
+    assert figures.highest(missing("ab"), "is first") == "Not computed from these data"
 
 
 # Variants of an analysis

@@ -120,21 +120,24 @@ def decided(row: Mapping, title: str, question: str) -> str:
     return question
 
 
-def highest(table: pd.DataFrame) -> str:
-    """Name of the row with the highest estimate, for a title.
+def highest(table: pd.DataFrame, words: str) -> str:
+    """A title: the name of the row with the highest estimate, and what is said of it.
 
     Examples
     --------
-    >>> highest(pd.DataFrame({"estimate": [0.1, 0.4]}, index=["Affective", "Cognitive"]))
-    'Cognitive'
+    >>> table = pd.DataFrame({"estimate": [0.1, 0.4]}, index=["Affective", "Cognitive"])
+    >>> highest(table, "is named most often"), highest(table[:0], "is named most often")
+    ('Cognitive is named most often', 'Not computed from these data')
     """
-    return lowest(table.assign(estimate=-table["estimate"].astype(float)))
+    return lowest(table.assign(estimate=-table["estimate"].astype(float)), words)
 
 
-def lowest(table: pd.DataFrame) -> str:
-    """Name of the row with the lowest estimate, for a title; "none" where there is no estimate."""
+def lowest(table: pd.DataFrame, words: str) -> str:
+    """A title: the name of the row with the lowest estimate, and what is said of it."""
     in_order = table["estimate"].astype(float).dropna().sort_values()
-    return next(iter(map(drawn, in_order.index)), "none")
+    if in_order.empty:
+        return "Not computed from these data"
+    return f"{drawn(in_order.index[0])} {words}"
 
 
 @dataclass(frozen=True)
