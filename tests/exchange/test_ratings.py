@@ -99,10 +99,9 @@ def test_questions_conditions_and_characteristics_come_by_the_same_map(bring):
 
 def test_a_person_who_was_asked_once_about_himself_has_one_row(bring):
     declared = LONG + "PID: who\nparticipants: {Age: years, Job: work}\n"
-    _, study = bring("chat,no,q1,who,years,work\nc1,1,4,A,30,\nc2,1,2,A,,cook\n", declared)
-    assert study.participants[["participant", "Age", "Job"]].to_numpy().tolist() == [
-        ["A", 30, "cook"]
-    ]
+    done, study = bring("chat,no,q1,who,years,work\nc1,,,A,30,\nc2,1,2,A,,cook\n", declared)
+    assert "1 conversation without an answer, such as 'c1'" in done.stdout
+    assert study.participants.iloc[:, :3].to_numpy().tolist() == [["A", 30, "cook"]]
 
 
 def test_several_people_rate_the_same_conversation(bring):
@@ -125,9 +124,11 @@ def test_a_missing_value_beyond_the_end_of_a_conversation_is_blank(bring):
 
 
 def test_a_table_may_be_a_workbook(bring, tmp_path):
-    write_sheets([Sheet("Answers", ["chat", "no", "q1"], [["c1", 1.0, 4.0]])], tmp_path / "r.xlsx")
-    _, study = bring(None, LONG, name="r.xlsx")
+    header = ["chat", "no", "q1", "kids"]
+    write_sheets([Sheet("Answers", header, [["c1", 1.0, 4.0, 0.0]])], tmp_path / "r.xlsx")
+    _, study = bring(None, LONG + "participants: {Kids: kids}\n", name="r.xlsx")
     assert rated(study) == {("c1", 1): 4}
+    assert study.participants["Kids"].tolist() == [0]
 
 
 def test_a_formula_without_a_value_is_refused(bring, tmp_path):

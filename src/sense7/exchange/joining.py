@@ -174,15 +174,19 @@ def join_ratings(
         cells = {key: row[position] for key, position in positions.items()}
         ids = [as_name(cells.pop((name, None), None)) for name in IDS]
         conversation, participant, turn_of_row = ids
-        filled = {key: cell for key, cell in cells.items() if not is_blank(cell)}
-        if number <= declared.header_rows or QUESTIONS.isdisjoint(name for name, _ in filled):
+        if number <= declared.header_rows:
             continue
-        if conversation not in turns_of:
+        filled = {key: cell for key, cell in cells.items() if not is_blank(cell)}
+        person = participant or person_of.get(conversation)
+        if QUESTIONS.isdisjoint(name for name, _ in filled):
+            # A person may have been asked for the age with the first conversation only.
+            about_person = {(name, None) for name in declared.characteristics if person is not None}
+            filled = {key: cell for key, cell in filled.items() if key in about_person}
+        elif conversation not in turns_of:
             problem = f"no conversation has the id {conversation!r}"
             if conversation is None:
                 problem = "answers without the id of a conversation"
             refuse(number, ("TaskId", None), problem)
-        person = participant or person_of[conversation]
         for (name, turn_of_column), cell in filled.items():
             about = (conversation, participant, None)
             if name in declared.characteristics and person is not None:
@@ -254,7 +258,7 @@ def workbook_sheets(
         rows = {}
         for task, _ in conversations:
             person = {**task, **cells_of(None, task["PID"], None)}
-            if any(map(person.get, characteristics)):
+            if any(person.get(name) is not None for name in characteristics):
                 row = list(map(person.get, names))
                 rows[tuple(row)] = row
         sheets.append(Sheet("Participants", names, list(rows.values())))
@@ -295,6 +299,14 @@ def write_workbook(
     write_sheets(sheets, out, replace=replace)
     write_reading(out, reading.text)
     lines = [f"{count_of(sum(map(len, joined.values())), 'cell')} joined"]
+    answered = {conversation for conversation, _, _ in joined}
+    unanswered = [chat.id for chat in chats if chat.id not in answered]
+    if unanswered:
+        count = count_of(len(unanswered), "conversation")
+        lines.append(
+            f"{count} without an answer, such as {unanswered[0]!r}: participant and condition are "
+            "those of the conversations' file"
+        )
     unused = [name for at, name in enumerate(table.header) if at not in positions.values()]
     if unused:
         lines.append(f"columns that are not declared: {', '.join(unused)}")
