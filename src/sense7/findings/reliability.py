@@ -390,7 +390,7 @@ def average_correlation_table(
         label="average correlation over all turns",
         statistic=lambda: items.statistic(bootstrap, average_correlation),
         unit="average correlation",
-        method=f"average correlation, {items.words}",
+        method=f"average correlation of the covariances, {items.words}",
         rows=items.used.index,
         key="average_correlation_turn",
         undefined="some of the ratings are the same, or too few units rate them together",
