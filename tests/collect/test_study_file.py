@@ -26,7 +26,7 @@ WRONG = {  # content, what of it is named
     "conversations: all": ["conversations: ", "'all'"],
     "questions: [{name: Age}]": ["questions: 1: text: "],
     "questions: [{name: Age, text: Old, typ: number}]": ["questions: 1: typ: "],
-    "questions: [{name: PID, text: Who}]": ["questions: 1: name: ", "'PID'"],
+    "questions: [{name: P_ID, text: Who}]": ["questions: 1: name: ", "'P_ID'"],
     "questions: [{name: Age, text: a}, {name: age, text: b}]": ["questions: 2: name: ", "age"],
     "questions: [{name: A, text: a, kind: choice}]": ["questions: 1: choices: "],
     "questions: [{name: A, text: a, kind: choice, choices: [Yes, No]}]": ["questions: 1: choices: "],
@@ -90,7 +90,12 @@ def test_a_study_survives_its_download():
     assert study.to_mapping() == FULL
     assert StudyFile("a").to_mapping() == {"title": "a"}
     again = StudyFile.from_mapping(study.to_mapping(), "download")
-    assert again.id == study.id
+    spaced = {"title": "Ten chats ", "seed": 0.0, "turns": [3, 1.0]}
+    spaced["questions"] = [
+        {**question, "text": f"{question['text']}\n"} for question in FULL["questions"]
+    ]
+    respelt = StudyFile.from_mapping(FULL | spaced, "respelt")
+    assert again.id == respelt.id == study.id
 
 
 @pytest.mark.parametrize(
@@ -114,9 +119,7 @@ TALK = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hel
 
 def write_chats(tmp_path, *lines):
     path = tmp_path / "chats.jsonl"
-    path.write_text(
-        "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines), "utf-8"
-    )
+    path.write_text("\n".join(map(json.dumps, lines)), "utf-8")
     return path
 
 

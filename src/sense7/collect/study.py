@@ -63,6 +63,19 @@ def require(holds: object, where: str, message: str) -> None:
         raise UserError(f"{where}: {message}")
 
 
+def _normalised(value: object) -> object:
+    """Strip texts of outer space, and make whole numbers integers, so that neither changes a study's id."""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list):
+        return [_normalised(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _normalised(item) for key, item in value.items()}
+    return value
+
+
 @dataclass(frozen=True)
 class StudyFile:
     """What a study file says, with the usual choice for what it does not say.
@@ -101,19 +114,16 @@ class StudyFile:
             ...
         sense7.errors.UserError: study.yml: langauge: there is no such key. Did you mean language?
         """
+        content = _normalised(content)
         require_schema(content, _SCHEMA, where)
         settings = {}
         for key, value in content.items():
-            settings[key] = value
-            if key == "turns" and isinstance(value, list):
-                settings[key] = tuple(sorted(value))
-            elif isinstance(value, list):
-                settings[key] = tuple(value)
-            elif isinstance(value, str):
-                settings[key] = value.strip()
+            settings[key] = tuple(value) if isinstance(value, list) else value
+        if isinstance(settings.get("turns"), tuple):
+            settings["turns"] = tuple(sorted(settings["turns"]))
         fits = (settings.get("order") == "shuffled") == ("seed" in settings)
         require(fits, where, "seed: goes with order: shuffled. Give both or neither.")
-        names = set()
+        taken = {"pid", "participant", "taskid"}
         questions = []
         for number, entry in enumerate(settings.get("questions", ()), 1):
             question = {"kind": "text", "when": "before", **entry}
@@ -121,12 +131,12 @@ class StudyFile:
             path = f"{where}: questions: {number}"
             lowest, highest = question.get("lowest", -LARGEST), question.get("highest", LARGEST)
             is_range = -LARGEST <= lowest < highest <= LARGEST
-            require(
-                is_range, path, f"lowest, highest: {lowest} to {highest} is no range. Change it."
-            )
+            problem = f"lowest, highest: {lowest!r:.40} to {highest!r:.40} is no range. Change it."
+            require(is_range, path, problem)
             name = normalise_name(question["name"])
-            require(name not in names, path, f"name: {question['name']} is used twice. Change one.")
-            names.add(name)
+            problem = f"name: {question['name']!r} is taken. Choose another."
+            require(name not in taken, path, problem)
+            taken.add(name)
         return cls(**{**settings, "questions": tuple(questions)})
 
     def settings(self) -> dict:
