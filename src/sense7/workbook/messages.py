@@ -34,7 +34,10 @@ def read_messages(
     content = as_texts(table.cells("Content"))
     comments = as_texts(table.cells("Comment"))
     comments = table.without_missing("Comment", comments, MISSING_TEXTS)
-    table.report_twice("message", "MessageId", _keys(table, names, roles, content))
+    keys = []
+    for key in zip(names, as_names(table.cells("MessageId")), strict=True):
+        keys.append(None if None in key else key)
+    table.report_twice("message", "MessageId", keys)
     message_rows, turn_rows, other_rows = [], [], []  # counted from 0
     for row, is_filled in enumerate(table.is_filled):
         if is_filled and names[row] is None:
@@ -108,22 +111,6 @@ def read_messages(
     by_row = zip(conversations["row"], conversations["conversation"], strict=True)
     tasks.add("no-message", "TaskId", [row for row, name in by_row if name not in with_message])
     return messages, turns
-
-
-def _keys(table: Table, names: Sequence, roles: Sequence, content: Sequence) -> list[tuple | None]:
-    """Keys that two rows of one message share: MessageId, or else role and text right after each other."""
-    keys = []
-    runs = {}  # conversation -> role and text of its last row, and the row in which they began
-    identifiers = as_names(table.cells("MessageId"))
-    columns = zip(names, identifiers, roles, content, strict=True)
-    for row, (name, identifier, role, text) in enumerate(columns, 2):
-        if runs.get(name, (None,))[0] != (role, text):
-            runs[name] = (role, text), row
-        key = (name, identifier or f"in row {runs[name][1]}")
-        if name is None or (identifier is None and is_blank(text)):
-            key = None
-        keys.append(key)
-    return keys
 
 
 def order_of(
