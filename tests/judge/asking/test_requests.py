@@ -113,6 +113,7 @@ def test_what_is_no_parameter_is_refused_with_the_way_to_write_it(texts, places)
         ({"omit": ["temprature"]}, ["--omit temprature:", "frequency_penalty"]),
         ({"omit": ["max_tokens"]}, ["--omit max_tokens:", "--param max_completion_tokens=3000"]),
         ({"folder": "my_results"}, ["my_results"]),
+        ({"model": " "}, ["--model: "]),
         ({"unit": "message"}, ["--unit message:", "conversation", "turn"]),
         ({"rating": "interest"}, ["--rating interest:", "overall, Affective"]),
     ],

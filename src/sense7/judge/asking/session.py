@@ -153,6 +153,8 @@ def questions_for(
     if len(names) > 1 and with_schema:
         needed = {"response_format": schema(names)}
     parameters = request_parameters(omit, param, needed)
+    if not model.strip():
+        raise UserError("--model: is empty. Give the name by which the endpoint knows the model.")
     if shots and not is_standard:
         raise UserError(
             "--shots: examples have a score of a whole conversation. Leave out --unit and --rating."
