@@ -144,9 +144,6 @@ Columns ``key`` and ``value``; the keys ``note``, ``seed`` and ``parameters`` (J
 predictions the same sheet has ``judge_parameters`` (JSON) besides.
 """
 
-ORIGIN_SHEET = "Gathered"
-"""Sheet by which a workbook of collected ratings says from whose file each conversation comes."""
-
 SIMULATED_JUDGE = "simulated-judge"
 """Name of the simulated judge: of its files, without the number of the run, and in their column Model."""
 

@@ -93,6 +93,7 @@ LAST_UNKNOWN = {"TaskId": ["C1", "C2", "C3", "C9"]}
         ({"tasks": LAST_UNKNOWN}, "no-message", "Tasks.TaskId", (5,)),
         ({"tasks": {"TaskId": ["C1", "C2", "C3", None]}}, "missing-id", "Tasks.TaskId", (5,)),
         ({"tasks": {"Mood": "x"}}, "unknown-column", "Tasks.Mood", ()),
+        ({"further": [Sheet(" messages", ["a"], [["b"]])]}, "duplicate", " messages", ()),
         ({"messages": {"MessageId": [1.0, 2.0, 4.0, 3.0] * 4}}, "message-order", "Messages.MessageId", (5, 9, 13, 17)),
         ({"messages": {"MessageId": [1.0, None, 3.0, 4.0, *IN_ORDER]}}, "message-order", "Messages.MessageId", (3,)),
         ({"messages": {"MessageId": ["x", 2.0, 3.0, 4.0, *IN_ORDER]}}, "not-a-number", "Messages.MessageId", (2,)),
@@ -104,8 +105,6 @@ LAST_UNKNOWN = {"TaskId": ["C1", "C2", "C3", "C9"]}
         ({"messages": {"Comment": [None, "x" * LONGEST] + [None] * 14}}, "cut-text", "Messages.Comment", (3,)),
         ({"participants": ONE_UNKNOWN}, "participant-without-characteristics", "Tasks.PID", (5,)),
         ({"participants": {"PID": ["P1", None, "P3"], "Age": 30.0}}, "missing-id", "Participants.PID", (3,)),
-        ({"further": [Sheet("Notes", ["a"], [["b"]])]}, "unknown-sheet", "Notes", ()),
-        ({"further": [Sheet("More", ["PID"], [["P1"]])]}, "unknown-sheet", "More", ()),
     ],
 )  # fmt: skip
 def test_all_else_is_located(read, changes, kind, place, rows):
@@ -152,7 +151,7 @@ def test_of_two_equal_names_the_first_column_is_used(minimal_sheets):
     rows = [[*row, "poor"] for row in messages.rows]
     sheets["Messages"] = replace(messages, header=[*messages.header, "Interest"], rows=rows)
     study = parse_sheets(sheets)
-    assert found(study, "duplicate-column").position == 15
+    assert found(study, "duplicate").position == 15
     assert study.turns["Interest"].tolist() == [4.0, 5.0] * 4
 
 
@@ -161,7 +160,7 @@ def test_of_several_sheets_with_a_pid_the_one_where_nobody_stands_twice_is_read(
     people = replace(minimal_sheets()["Participants"], name="Who")
     study = parse_sheets(minimal_sheets(participants=None, further=[log, people]))
     assert study.participants_sheet == "Who"
-    assert found(study, "unknown-sheet").sheet == "Log"
+    assert study.diagnostics == []
 
 
 def test_never_asked_is_blank_or_missing_but_not_unknown(read):

@@ -29,7 +29,6 @@ from sense7.taxonomy import (
     DIMENSION_NAMES,
     LEVELS,
     MESSAGE_COLUMNS,
-    ORIGIN_SHEET,
     TASK_COLUMNS,
 )
 from sense7.terminal import count_of, plain
@@ -387,4 +386,4 @@ def workbook_sheets(downloads: Sequence[Download]) -> list[Sheet]:
             rows.append([download.person, *map(answers.get, questions)])
         sheets.append(Sheet("Participants", ["PID", *questions], rows))
     rows = [list(origin.values()) for origin in origins]
-    return [*sheets, Sheet(ORIGIN_SHEET, list(origins[0]), rows)]
+    return [*sheets, Sheet("Gathered", list(origins[0]), rows)]

@@ -4,46 +4,33 @@ import math
 from array import array
 from collections.abc import Mapping
 
-from sense7 import taxonomy
-from sense7.taxonomy import normalise_word
+from sense7.taxonomy import CORE_COLUMNS, normalise_word
 from sense7.workbook.conversations import Columns
-from sense7.workbook.diagnostics import Diagnostics
 from sense7.workbook.ids import MISSING_TEXTS, as_names, as_number, as_text, is_blank, select
 from sense7.workbook.reading import Characteristic, Reading
 from sense7.workbook.table import Table, official_sheet_name
 from sense7.workbook.xlsx import Sheet
 
 
-def find_participants(
-    sheets: Mapping[str, Sheet],
-    tables: Mapping[str, Table],
-    reading: Reading,
-    diagnostics: Diagnostics,
-) -> Table | None:
-    """The sheet with one row per participant; reports every sheet that is not used.
+def find_participants(sheets: Mapping[str, Sheet], reading: Reading) -> Sheet | None:
+    """The sheet with one row per participant: Participants, or another with a column PID and no column TaskId.
 
-    That is the sheet called Participants, or else, of those with a column PID and no column TaskId, the first in which
-    nobody stands twice.
+    Of several that is the first in which nobody stands twice.
     """
-    used = {table.sheet.name for table in tables.values()}
-    used.update((taxonomy.SYNTHETIC_SHEET, taxonomy.ORIGIN_SHEET))
-    further = [sheet for sheet in sheets.values() if sheet.name not in used]
-    chosen = None
-    best = (2, 0)
-    for sheet in further:
+    ranks = {}
+    for name, sheet in sheets.items():
+        official = official_sheet_name(name, reading)
         columns = [normalise_word(reading.columns.get(name, name)) for name in sheet.header]
-        is_named = official_sheet_name(sheet.name, reading) == "Participants"
-        if "pid" in columns and (is_named or "taskid" not in columns):
-            people = as_names(sheet.column(columns.index("pid")))
-            order = (not is_named, len(set(people)) < len(people))
-            if order < best:
-                chosen, best = sheet, order
-    for sheet in further:
-        if sheet is not chosen:
-            diagnostics.add("unknown-sheet", {"sheet": sheet.name})
-    if chosen is None:
+        if official in CORE_COLUMNS or "pid" not in columns:
+            continue
+        is_other = official != "Participants"
+        if is_other and "taskid" in columns:
+            continue
+        people = as_names(sheet.column(columns.index("pid")))
+        ranks[name] = (is_other, len(set(people)) < len(people))
+    if not ranks:
         return None
-    return Table("Participants", chosen, reading, diagnostics)
+    return sheets[min(ranks, key=ranks.get)]
 
 
 def read_participants(table: Table, tasks: Table | None, conversations: Columns | None) -> Columns:

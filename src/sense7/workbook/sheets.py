@@ -255,7 +255,9 @@ def read_passes(sheets: dict[str, Sheet], reading: Reading) -> Passes:
     passes = Passes(sheets, reading)
     for name, sheet in sheets.items():
         official = official_sheet_name(name, reading)
-        if official in KEY_COLUMNS and official not in passes.tables:
+        if official in passes.tables:
+            passes.diagnostics.add("duplicate", {"sheet": name}, official=official)
+        elif official in KEY_COLUMNS:
             passes.tables[official] = Table(official, sheet, reading, passes.diagnostics)
     for official in KEY_COLUMNS:
         if official not in passes.tables:
@@ -272,8 +274,9 @@ def read_passes(sheets: dict[str, Sheet], reading: Reading) -> Passes:
             passes.messages, passes.turns = read_messages(
                 messages, passes.ratings, tasks, passes.conversations
             )
-    people = find_participants(sheets, passes.tables, reading, passes.diagnostics)
-    if people is not None:
+    people_sheet = find_participants(sheets, reading)
+    if people_sheet is not None:
+        people = Table("Participants", people_sheet, reading, passes.diagnostics)
         passes.tables["Participants"] = people
         passes.participants = read_participants(people, tasks, passes.conversations)
     passes.require_declared_names()

@@ -82,7 +82,7 @@ class Table:
             name += "'"
         self.further[name] = position
         if len(matches) == 1:
-            self.add("duplicate-column", position, official=matches[0])
+            self.add("duplicate", position, official=matches[0])
         elif is_after_task:
             self.add("unmatched-column", position, dimensions=", ".join(DIMENSION_NAMES))
         elif self.official in CORE_COLUMNS:
