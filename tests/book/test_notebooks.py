@@ -142,8 +142,11 @@ def test_cells_by_hand_use_no_statistic_of_the_library():
 def test_cells_by_hand_agree_with_the_library_on_small_workbooks(tmp_path, size):
     """Each is executed with its page; one that disagrees with the library would end the execution."""
     parameters = simulate.Parameters(participants=size[1], conversations=size[0])
-    write_study(simulate.simulate(parameters, seed=3, judge=None).sheets, tmp_path / "small.xlsx")
-    names, cache = ("01-dataset", "03-reliability", "09-poor-turn"), tmp_path / "cache"
+    sheets = simulate.simulate(parameters, seed=3, judge=None).sheets
+    sheets["Tasks"].rows.append(["P0", "gpt-4", "of a person who rated nothing"])
+    write_study(sheets, tmp_path / "small.xlsx")
+    names = ("01-dataset", "02-ratings", "03-reliability", "09-poor-turn")
+    cache = tmp_path / "cache"
     given = {"data": str(tmp_path / "small.xlsx"), "results": "../results", "draws": 100}
     jobs = plan(ROOT, given, "0" * 64, only=names)
     with in_threads(jobs, cache) as execution:
