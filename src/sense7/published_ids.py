@@ -5,7 +5,6 @@ workbook, in ``data``, which no site holds.
 """
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +16,6 @@ from sense7.terminal import count_of
 
 LETTERS = {"participant": "P", "conversation": "C"}
 """Column of a study's frames -> letter of its published ids."""
-
-_HEADERS = {"pid", "taskid", "messageid"}
 
 
 def table_path(workbook: Path) -> Path:
@@ -55,23 +52,13 @@ def with_published_ids(study: Study, published: Mapping[str, Mapping[str, str]])
             renamed = frame[column].map(published[column]).astype(frame[column].dtype)
             frame = frame.assign(**{column: renamed})
         frames[name] = frame
-    diagnostics = [_without_ids(study, item, published) for item in study.diagnostics]
+    diagnostics = []
+    for diagnostic in study.diagnostics:
+        values = diagnostic.values
+        if diagnostic.holds_ids:  # sheet, column and rows lead to the cell
+            values = []
+        diagnostics.append(replace(diagnostic, values=values))
     return replace(study, **frames, sheets={}, diagnostics=diagnostics, published_ids=published)
-
-
-def _without_ids(study: Study, diagnostic, published: Mapping[str, Mapping[str, str]]):
-    """A diagnostic whose texts name no original id; its sheet, column and rows lead to the cell."""
-    is_id = study.columns["name"].isin({*LETTERS, "message_id"})
-    headers = set(study.columns.loc[is_id, "header"].dropna().str.casefold())
-    if diagnostic.column.casefold() not in headers | _HEADERS:
-        return diagnostic
-    names = {}
-    for ids in published.values():
-        names |= ids
-    longest_first = sorted(map(re.escape, names), key=len, reverse=True)
-    pattern = rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)"
-    problem = re.sub(pattern, lambda match: names[match[0]], diagnostic.problem)
-    return replace(diagnostic, problem=problem, values=[])
 
 
 def write_published_ids(workbook: Path, study: Study) -> None:

@@ -29,6 +29,7 @@ class Diagnostic:
     sheet: str
     column: str = ""
     position: int | None = None
+    holds_ids: bool = False
     rows: list[int] = field(default_factory=list)
     values: list[str] = field(default_factory=list)
 

@@ -103,13 +103,14 @@ class Table:
 
     def add(self, entry: str, column: str | int = "", rows=None, value: object = "", /, **words):
         """Report an entry of diagnostics.toml, see ``Diagnostics.add``; a column by its name or position."""
-        position = column
+        name = position = column
         if isinstance(column, str):
             position = self.positions.get(column, self.further.get(column))
         if position is not None:
-            column = "".join(self.sheet.header[position : position + 1]).strip()
-            column = column or f"{cell_name(position, 1).rstrip('1')} (no name)"
-        location = {"sheet": self.sheet.name, "column": column, "position": position}
+            name = "".join(self.sheet.header[position : position + 1]).strip()
+            name = name or f"{cell_name(position, 1).rstrip('1')} (no name)"
+        location = {"sheet": self.sheet.name, "column": name, "position": position}
+        location["holds_ids"] = column in ("PID", "TaskId", "MessageId")
         words = {"limit": self.reading.largest_unreadable, **words}
         self.diagnostics.add(entry, location, rows, value, **words)
 
@@ -147,12 +148,12 @@ class Table:
 
     def report_similar(self, official: str, names: Iterable[str | None]) -> None:
         """Report names that differ only by case or inner space."""
-        alike = defaultdict(set)
-        for name in set(names) - {None}:
-            alike["".join(name.split()).casefold()].add(name)
-        forms = ["/".join(sorted(group)) for group in alike.values() if len(group) > 1]
-        if forms:
-            self.add("similar", official, forms="; ".join(sorted(forms)[:10]))
+        alike = defaultdict(list)
+        for name in sorted(set(names) - {None}):
+            alike["".join(name.split()).casefold()].append(name)
+        for forms in alike.values():
+            if len(forms) > 1:
+                self.add("similar", official, None, "/".join(forms))
 
     def identified(self, noun: str, official: str, names: Sequence[str | None]) -> list[int]:
         """Indices of the rows that have an id which no earlier row has; reports the others."""
