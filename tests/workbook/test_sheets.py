@@ -183,12 +183,12 @@ def test_never_asked_is_blank_or_missing_but_not_unknown(read):
 
 def test_hidden_sheets_and_error_cells_are_said(minimal_sheets):
     sheets = minimal_sheets()
-    sheets["Messages"] = replace(sheets["Messages"], errors=[(6, 3)], formulas=[(7, 5)], hidden=[4])
+    sheets["Messages"] = replace(sheets["Messages"], without_value=[(6, 3), (7, 5)], hidden=[4])
     sheets["Tasks"] = replace(sheets["Tasks"], visible=False)
     places = [(item.kind, item.place) for item in parse_sheets(sheets).diagnostics]
     assert sorted(places) == [
-        ("error-cell", "sheet Messages, column EmpathyOverall, cell G3"),
-        ("formula", "sheet Messages, column Affective, cell H5"),
         ("hidden", "sheet Messages, row 4"),
         ("hidden", "sheet Tasks"),
+        ("no-value", "sheet Messages, column Affective, cell H5"),
+        ("no-value", "sheet Messages, column EmpathyOverall, cell G3"),
     ]

@@ -133,7 +133,7 @@ def test_a_formula_that_was_never_calculated_is_blank_and_located(tmp_path):
         page.write_row(1, 0, [5])
         page.write_formula("B2", "=1+1")  # a library stores 0 beside it
     sheet = read_sheets(path)["T"]
-    assert (sheet.rows, sheet.formulas) == ([[5, None]], [(1, 2)])
+    assert (sheet.rows, sheet.without_value) == ([[5, None]], [(1, 2)])
 
 
 def test_formulas_give_their_cached_values_and_errors_are_located_and_no_data(tmp_path):
@@ -150,7 +150,7 @@ def test_formulas_give_their_cached_values_and_errors_are_located_and_no_data(tm
             page.write_formula(row, column, "=NA()", None, "#N/A")
     sheet = read_sheets(tmp_path / "a.xlsx")["S"]
     assert [row[:3] for row in sheet.rows] == [[2.0, "a", None]]
-    assert sheet.errors == [(2, 2), (4, 2), (0, 5)]
+    assert sheet.without_value == [(2, 2), (4, 2), (0, 5)]
 
 
 @pytest.mark.parametrize("error", ["#CALC!", "#SPILL!"])

@@ -55,9 +55,8 @@ class Table:
                 self._add_column(position, header.strip() or f"column {position + 1}")
         if not sheet.visible or sheet.hidden:
             self.add("hidden", "", sheet.hidden or None)
-        for entry, cells in (("error-cell", sheet.errors), ("formula", sheet.formulas)):
-            for position, row in cells:
-                self.add(entry, position, [row])
+        for position, row in sheet.without_value:
+            self.add("no-value", position, [row])
         missing = [key for key in KEY_COLUMNS.get(official, ()) if key not in self.positions]
         for key in missing:
             present = ", ".join(filter(None, sheet.header)) or "none"

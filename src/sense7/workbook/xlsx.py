@@ -81,8 +81,7 @@ class Sheet:
     header: list[str]
     rows: list[list] = field(repr=False)
     visible: bool = field(default=True, compare=False)
-    errors: list[tuple[int, int]] = field(default_factory=list, compare=False, repr=False)
-    formulas: list[tuple[int, int]] = field(default_factory=list, compare=False, repr=False)
+    without_value: list[tuple[int, int]] = field(default_factory=list, compare=False, repr=False)
     hidden: list[int] = field(default_factory=list, compare=False, repr=False)
 
     def column(self, index: int) -> list:
@@ -173,11 +172,11 @@ def marks_of(where: str, xml: bytes, is_calculated: bool) -> dict[str, list]:
         column, row = column_number(letters.decode()), int(digits)
         width, height = max(width, column + 1), max(height, row)
         if b't="e"' in attributes:
-            marks["errors"].append((column, row))
+            marks["without value"].append((column, row))
         elif b't="str"' not in attributes and _FORMULA.search(content):
             value = b"".join(_VALUE.findall(content))
             if not value or (not is_calculated and not value.strip(b"0.")):
-                marks["formulas"].append((column, row))
+                marks["without value"].append((column, row))
     if height > MOST_ROWS or width > MOST_COLUMNS or width * height > MOST_CELLS:
         reason = f"it reaches to row {height:,} and column {width:,}"
         raise refusal(where, "too-large", reason=reason)
@@ -217,7 +216,7 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
                 raise refusal(where, "too-large", reason=f"with those before, {cells:,} cells")
             header, *rows = page.to_python(skip_empty_area=False) or [[]]
             rows = [[None if cell == "" else cell for cell in row] for row in rows]
-            for column, row in marks["formulas"]:  # 0, where nothing is stored
+            for column, row in marks["without value"]:  # 0, where nothing is stored
                 if 1 < row < height + 1 and column < width and type(rows[row - 2][column]) is float:
                     rows[row - 2][column] = None
             rows = without_end(rows, [None] * width)
@@ -226,8 +225,7 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
                 list(map(as_text, header)),
                 rows,
                 metadata.visible == python_calamine.SheetVisibleEnum.Visible,
-                marks["errors"],
-                marks["formulas"],
+                marks["without value"],
                 [row for row in marks["hidden"] if 1 < row <= len(rows) + 1],
             )
     except (python_calamine.CalamineError, OSError, ValueError) as error:
