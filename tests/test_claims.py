@@ -56,8 +56,8 @@ def recorded(estimate, low=None, high=None, reason=None, key="alpha_turn"):
 
 
 def verdict(values, where, claim=ALPHA, expected=None, rests_on=None):
-    expected = expected and {claim.key: expected}
-    (row,) = claims.make_ledger([claim], values, where, rests_on, expected)
+    expected = {claim.key: expected} if expected else {}
+    (row,) = claims.make_ledger([claim], values, where, rests_on or {}, expected, {})
     return row
 
 

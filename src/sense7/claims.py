@@ -217,9 +217,9 @@ def make_ledger(
     claims: Sequence[Claim],
     values: Mapping[str, Mapping],
     provenance,
-    rests_on: Mapping[str, Collection[str]] | None = None,
-    expected: Mapping[str, ExpectedValue] | None = None,
-    rates: Mapping[str, Mapping] | None = None,
+    rests_on: Mapping[str, Collection[str]],
+    expected: Mapping[str, ExpectedValue],
+    rates: Mapping[str, Mapping],
 ) -> list[Row]:
     """Compare every claim with what an edition recorded.
 
@@ -231,13 +231,13 @@ def make_ledger(
         Key -> recorded value.
     provenance : Provenance
         Where the edition's workbook comes from.
-    rests_on : mapping, optional
+    rests_on : mapping
         Notebook -> the tables of released ratings that it reads, each verified by its hash, and nothing else: no
         notebook that reads the edition's workbook. A claim about another work is compared only with what such a
         notebook recorded.
-    expected : mapping, optional
+    expected : mapping
         Key -> what is expected of a recorded value in the project's simulated study.
-    rates : mapping, optional
+    rates : mapping
         Claim -> how many simulated studies met its rule (see :attr:`Row.studies`). Only of studies like the one that
         the values come from.
 
@@ -249,10 +249,10 @@ def make_ledger(
     rows = []
     for claim in claims:
         value = values.get(claim.key)
-        state, why = _state(claim, values, provenance, rests_on or {})
+        state, why = _state(claim, values, provenance, rests_on)
         rehearsal = None
         if state is State.REHEARSED:
-            rehearsal = _rehearsal(claim, value, (expected or {}).get(claim.key))
+            rehearsal = _rehearsal(claim, value, expected.get(claim.key))
         rows.append(
             Row(
                 claim=claim,
@@ -261,7 +261,7 @@ def make_ledger(
                 why=why,
                 asks=_asks(claim, value),
                 rehearsal=rehearsal,
-                studies=(rates or {}).get(claim.id),
+                studies=rates.get(claim.id),
             )
         )
     return rows
@@ -346,10 +346,7 @@ def _rehearsal(claim: Claim, value: Mapping, expected: ExpectedValue | None) -> 
 
 
 def _rule_of(claim: Claim) -> str | None:
-    for name in RULES:
-        if name in (claim.compare or {}):
-            return name
-    return None
+    return next((name for name in RULES if name in (claim.compare or {})), None)
 
 
 def apply_rule(claim: Claim, values: Mapping[str, Mapping]) -> tuple[bool | None, str]:
@@ -358,9 +355,9 @@ def apply_rule(claim: Claim, values: Mapping[str, Mapping]) -> tuple[bool | None
     Parameters
     ----------
     claim : Claim
-        With a rule (``compare``) or without; a condition (``when``) is not asked for.
+        With a rule (``compare``); a condition (``when``) is not asked for.
     values : mapping
-        Key -> recorded value.
+        Key -> recorded value. The claim's own has an estimate.
 
     Returns
     -------
@@ -377,13 +374,7 @@ def apply_rule(claim: Claim, values: Mapping[str, Mapping]) -> tuple[bool | None
     >>> apply_rule(claim, {"share": {"estimate": 0.3, "low": 0.2, "high": 0.4, "unit": "share of variance"}})
     (True, '')
     """
-    value, rule = values.get(claim.key), _rule_of(claim)
-    if rule is None:
-        return None, "published in words, without a rule"
-    if value is None:
-        return None, "not recorded here"
-    if value["estimate"] is None:
-        return None, value["reason"]
+    value, rule = values[claim.key], _rule_of(claim)
     limit = claim.compare[rule]
     if rule == "flag":
         value = values.get(limit, {"estimate": None})
