@@ -15,7 +15,6 @@ import pandas as pd
 
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import POOR, is_poor  # noqa: TID251 -- its script marks poor turns
-from sense7.judge.files import Run
 from sense7.judge.scores.judges import Judges, chosen_judge, simulated_note
 from sense7.study import NOT_RATED, UNREADABLE, Study
 from sense7.taxonomy import DIMENSIONS, LEVEL_COLOURS, LEVELS, RATING_NAMES, TASK_COLUMNS
@@ -25,8 +24,7 @@ BYTES_PER_FILE = 50_000
 """Texts that share a file: to open a conversation costs no more, unless it is longer itself."""
 
 _INKS = ("#ffffff", "#000000", "#000000", "#000000", "#ffffff")
-_COLOURS = tuple(zip(LEVEL_COLOURS, _INKS, strict=True))
-"""Colour of each level, and of white and black the one with the larger contrast to it."""
+"""Of white and black the one with the larger contrast to the colour of each level."""
 
 _ANSWERS = tuple(column for column in TASK_COLUMNS if column.scale is not None)
 _TITLES = {dimension.name: dimension.title for dimension in DIMENSIONS}
@@ -74,15 +72,14 @@ def explorer_files(study: Study, judges: Judges | None = None, first: str = "") 
         size = len(files[name].encode())
         texts.append({"file": name, "conversations": conversations, "bytes": size})
     never_asked = set(study.never_asked["name"])
-    answers = []
-    for column in _ANSWERS:
-        answers.append(
-            {
-                "title": _title(column.name.removeprefix("post_")),
-                "levels": column.scale.size,
-                "asked": column.name not in never_asked,
-            }
-        )
+    answers = [
+        {
+            "title": _title(column.name.removeprefix("post_")),
+            "levels": column.scale.size,
+            "asked": column.name not in never_asked,
+        }
+        for column in _ANSWERS
+    ]
     facts = _conversations(study, signs)
     prompted = study.prompted_condition
     asked_ratings = study.asked
@@ -91,7 +88,10 @@ def explorer_files(study: Study, judges: Judges | None = None, first: str = "") 
         "levels": LEVELS,
         "poorLevel": POOR,
         "prompted": prompted if prompted in facts["condition"] else None,
-        "colours": [{"background": colour, "ink": ink} for colour, ink in _COLOURS],
+        "colours": [
+            {"background": colour, "ink": ink}
+            for colour, ink in zip(LEVEL_COLOURS, _INKS, strict=True)
+        ],
         "ratings": [
             {"name": name, "title": _title(name), "asked": name in asked_ratings}
             for name in RATING_NAMES
@@ -118,12 +118,13 @@ def _conversations(study: Study, signs: pd.Series) -> dict[str, list]:
     facts = {"name": conversations["conversation"].tolist()}
     for name in ("participant", "condition", "topic"):
         facts[name] = _without_missing(conversations[name])
-    facts["answers"] = _levels(conversations[[column.name for column in _ANSWERS]])
+    answers = _levels(conversations[[column.name for column in _ANSWERS]])
+    facts["answers"] = ["".join(row) for row in answers]
     facts["mean"] = _without_missing(truth.round(6))
     facts["level"] = [int(level) for level in np.nan_to_num(labels(truth))]
     facts["poorTurns"] = _without_missing(poor.astype("Int64"))
     facts["overall"] = by_turn.fillna("").tolist()
-    facts["lowest"] = _levels(lowest)
+    facts["lowest"] = ["".join(row) for row in _levels(lowest)]
     return facts
 
 
@@ -139,9 +140,13 @@ def _judges(judges: Judges | None, first: str) -> list[dict]:
     first = chosen_judge(judges, first)
     listed = []
     for name, runs in sorted(judges.items(), key=lambda item: item[0] != first):
-        scores = zip(*(_scores(frame) for frame in runs.values()), strict=True)
+        scores = []
+        for run in runs.values():
+            score = pd.Series(run.score).round(6).astype(object)
+            status = pd.Series(run.status).str.replace("_", " ")
+            scores.append(score.where(score.notna(), status))  # where it has none
         note = simulated_note([name] if name in judges.simulated else [])
-        listed.append({"name": name, "note": note, "scores": list(scores)})
+        listed.append({"name": name, "note": note, "scores": list(zip(*scores, strict=True))})
     return listed
 
 
@@ -149,35 +154,17 @@ def _title(name: str) -> str:
     return _TITLES.get(name, name.replace("_", " ").capitalize())
 
 
-def _scores(run: Run) -> list[float | str]:
-    """The score of each conversation; its status where it has none."""
-    cells: list[float | str] = []
-    for score, status in zip(run.score, run.status, strict=True):
-        if not np.isfinite(score):
-            cells.append(status.replace("_", " "))
-        else:
-            cells.append(round(float(score), 6))
-    return cells
-
-
-def _levels(frame: pd.DataFrame) -> list[str]:
-    """A row's answers as characters: levels, or a point where there is none."""
-    levels = _nearest_levels(frame).where(frame.notna(), ".")
-    return ["".join(row) for row in levels.to_numpy(dtype=object)]
-
-
-def _nearest_levels(frame: pd.DataFrame) -> pd.DataFrame:
-    """Answers as the nearest whole level, one character each; "0" where there is none."""
-    nearest = np.nan_to_num(labels(frame)).astype(int)
-    return pd.DataFrame(nearest, index=frame.index, columns=frame.columns).astype(str)
+def _levels(frame: pd.DataFrame) -> np.ndarray:
+    """Answers as the nearest whole level, a character each, and a point where there is none."""
+    return np.array(list(".12345"), dtype=object)[np.nan_to_num(labels(frame)).astype(int)]
 
 
 def _signs_of_ratings(turns: pd.DataFrame) -> pd.Series:
     """A turn's eight ratings as characters: level, ``-`` not rated, ``?`` unreadable, ``.`` blank."""
-    levels = _nearest_levels(turns[list(RATING_NAMES)]).to_numpy(dtype=object)
+    levels = _levels(turns[list(RATING_NAMES)])
     states = np.column_stack([turns[f"{name}_state"].astype(object) for name in RATING_NAMES])
     signs = np.select(
-        [levels != "0", states == NOT_RATED, states == UNREADABLE], [levels, "-", "?"], "."
+        [levels != ".", states == NOT_RATED, states == UNREADABLE], [levels, "-", "?"], "."
     )
     return pd.Series(["".join(row) for row in signs], index=turns.index, dtype=object)
 
@@ -187,18 +174,12 @@ def _messages(study: Study, signs: pd.Series) -> dict[str, list[dict]]:
     rated = study.turns[["conversation", "position", "turn"]].assign(ratings=signs)
     rows = study.messages.merge(rated, on=["conversation", "position"], how="left")
     rows = rows.sort_values(["conversation", "position"], kind="stable")
+    rows = rows.assign(seconds=rows["seconds"].round(1), retry=rows["retry"].map(as_name))
+    shown = rows[["role", "content", "seconds", "retry", "comment", "ratings"]]
     messages: dict[str, list[dict]] = {}
-    for row in rows.to_dict("records"):
-        message = {
-            "role": row["role"],
-            "content": row["content"],
-            "seconds": round(row["seconds"], 1),
-            "retry": as_name(row["retry"]),
-            "comment": row["comment"],
-            "ratings": row["ratings"],
-        }
-        present = {name: value for name, value in message.items() if pd.notna(value)}
-        messages.setdefault(row["conversation"], []).append(present)
+    for name, message in zip(rows["conversation"], shown.to_dict("records"), strict=True):
+        present = {part: value for part, value in message.items() if pd.notna(value)}
+        messages.setdefault(name, []).append(present)
     return messages
 
 
