@@ -230,9 +230,7 @@ def read_values(folder: str | Path) -> dict[str, dict]:
     return values
 
 
-def is_difference_of_shares(unit: str) -> bool:
-    """Whether a unit is that of a difference of shares, which is shown in percentage points."""
-    return unit.startswith("share") and unit.endswith(", difference")
+
 
 
 def format_number(number: float | str, unit: str) -> str:
@@ -256,7 +254,7 @@ def format_number(number: float | str, unit: str) -> str:
         return number
     if unit == P_VALUE and number < SMALLEST_P:
         return f"< {SMALLEST_P:g}"
-    if is_difference_of_shares(unit):
+    if unit.startswith("share") and unit.endswith(", difference"):
         return f"{100 * number:z.1f} pp"
     if unit.startswith("share"):
         return f"{100 * number:z.1f}%"
@@ -301,26 +299,19 @@ def format_value(value: Mapping, part: str = "") -> str:
         return f"not available here ({value['reason']})"
     if part == "count":
         return f"{round(value['estimate'] * value['n']):,} of {value['n']:,}"
-    unit = value["unit"]
-    in_points = is_difference_of_shares(unit)
-    numbers = [
-        format_number(value[name], unit)
-        for name in ("estimate", "low", "high")
-        if value.get(name) is not None
-    ]
-    if in_points:
-        numbers = [number.removesuffix(" pp") for number in numbers]
-    text = numbers[0]
-    if not part and len(numbers) == 3:
-        text += f" [{numbers[1]}, {numbers[2]}]"
-    if in_points:
-        text += " percentage points"
+    text = format_number(value["estimate"], value["unit"])
+    number = text.removesuffix(" pp")
+    if not part and value.get("low") is not None:
+        low, high = (format_number(value[end], value["unit"]) for end in ("low", "high"))
+        number += f" [{low.removesuffix(' pp')}, {high.removesuffix(' pp')}]"
+    if text.endswith(" pp"):
+        number += " percentage points"
     if part:
-        return text
+        return number
     # What an estimate lacks, an interval or a dimension, is said wherever it stands whole.
     if value.get("reason"):
-        text += f" ({value['reason']})"
-    return text
+        number += f" ({value['reason']})"
+    return number
 
 
 def called(value: Mapping) -> str:
