@@ -22,10 +22,7 @@ _BREAKS = re.compile("[\t\r\n]")
 _CLAUSE_END = re.compile(r"[.:;](?=\s|$)")
 
 
-def caption_output(caption: str) -> dict:
-    """The output of a notebook that is the caption of the picture above it."""
-    sentence = Sentence(caption)
-    return output({"text/html": sentence._repr_html_(), "text/plain": repr(sentence)})
+
 
 
 @dataclass(frozen=True)
@@ -105,7 +102,7 @@ def _is_of_texts(column: pd.Series | pd.Index) -> bool:
 
 def _escaped(cell: object) -> str:
     """Text of a cell for HTML, on one line; "" where there is none."""
-    if pd.api.types.is_scalar(cell) and pd.isna(cell):
+    if pd.isna(cell):
         return ""
     return html.escape(_BREAKS.sub(" ", str(cell)), quote=False)
 
@@ -140,9 +137,7 @@ class Variants:
 
     def _repr_html_(self) -> str:
         bodies = {name: value._repr_html_() for name, value in self.shown.items()}
-        content = self.label
-        for name, body in bodies.items():
-            content += f"\0{name}\0{body}"
+        content = self.label + "".join(f"\0{name}\0{body}" for name, body in bodies.items())
         # Of the content, not counted: an id that another cell can't have, and the same in every build.
         group = f"switch-{digest_of(content.encode())[:12]}"
         parts = []
@@ -215,7 +210,7 @@ def estimates(table: pd.DataFrame, caption: str, *, fold: bool = False) -> Table
         cells["note"] = row["reason"]
         rows.append(cells)
     frame = pd.DataFrame(rows, index=table.index)
-    empty = [name for name in ("interval", "note") if not (frame[name] != "").any()]
+    empty = [name for name in ("interval", "note") if (frame[name] == "").all()]
     return Table(frame.drop(columns=empty), caption, fold)
 
 
@@ -292,13 +287,11 @@ def plain(
     """Any table: whole numbers with separators, others to two decimals; a sentence if it is empty."""
     if frame.empty:
         return Sentence(empty)
-    texts = frame.astype(object).map(_cell)
+    texts = frame.astype(object).map(_cell, na_action="ignore").fillna("")
     return Table(texts, caption, fold)
 
 
 def _cell(value) -> str:
-    if value is None or (isinstance(value, float) and np.isnan(value)):
-        return ""
     if isinstance(value, bool) or not isinstance(value, int | float | np.number):
         return str(value)
     if float(value).is_integer():

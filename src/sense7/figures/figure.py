@@ -26,8 +26,8 @@ from sense7.csv_text import frame_as_csv
 from sense7.errors import UserError
 from sense7.figures.source import GRAY, INK, OWN, Shown, Sources
 from sense7.files import digest_of, not_written, replacing, write_whole
-from sense7.outputs import DRAWING, output, show
-from sense7.tables import NO_MATH, caption_output
+from sense7.outputs import DRAWING, output, outputs_of, show
+from sense7.tables import NO_MATH, Sentence
 from sense7.terminal import count_of, plain, plain_lines
 
 MARKS = "os^DvP"
@@ -406,7 +406,7 @@ class Figure:
             {"image/png": content, "text/plain": repr(self)},
             {"image/png": {"alt": self.alt, DRAWING: digest_of(self.svg.encode())[:12]}},
         )
-        return [picture_output, caption_output(self.caption)]
+        return [picture_output, *outputs_of(Sentence(self.caption))]
 
     def _ipython_display_(self) -> None:
         show(self)
