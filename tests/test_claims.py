@@ -11,7 +11,7 @@ from helpers import naming
 from helpers.judged import table_of
 from helpers.studies import write_study
 from sense7 import claims
-from sense7.book.words import banner, summaries
+from sense7.book.words import PROVENANCE, summaries
 from sense7.expected import (
     PUT_IN_COUNTS,
     ExpectedValue,
@@ -269,7 +269,8 @@ def test_only_the_authors_own_workbook_reproduces(record, minimal_sheets, tmp_pa
     state = verdict(counted(109), known, claim=COUNT).state
     assert state == (State.WAITING if record else State.MET)
     facts = {name: getattr(known, name) for name in ("kind", "verified", "label", "sha256")}
-    shown = banner(facts | {"fetched": known.fetched, "credit": "", "file": path.name})
+    facts |= {"fetched": known.fetched, "credit": "", "file": path.name}
+    shown = PROVENANCE.banner(facts, False, "", False)
     assert ("Official SENSE-7 workbook" in shown) is known.verified
     assert known.verified is (not record)
 

@@ -230,9 +230,6 @@ def read_values(folder: str | Path) -> dict[str, dict]:
     return values
 
 
-
-
-
 def format_number(number: float | str, unit: str) -> str:
     """One number in the words of its unit: percent for shares, percentage points (pp) for their differences.
 

@@ -22,9 +22,6 @@ _BREAKS = re.compile("[\t\r\n]")
 _CLAUSE_END = re.compile(r"[.:;](?=\s|$)")
 
 
-
-
-
 @dataclass(frozen=True)
 class Sentence:
     """What stands in the place of a figure or table that can't be made, saying why."""

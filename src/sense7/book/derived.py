@@ -28,11 +28,11 @@ from sense7.book.notebooks import (
     tags_of,
 )
 from sense7.book.words import (
+    PROVENANCE,
     ROLES,
     TEMPLATES,
     UNTESTED,
     Edition,
-    banner,
     claim_in_words,
     key_and_part,
     value_in_words,
@@ -232,7 +232,7 @@ def _preface(book: Book, notebook: TextNotebook, data: str) -> str:
     """What a reader has to know first, in a block below the title; ``data`` is what the notebook reads."""
     released = bool(notebook.released_alone)
     mixes_data = "\n## Rehearsal" in notebook.source
-    words = banner(book.edition.facts, released=released, mixes=mixes_data)
+    words = PROVENANCE.banner(book.edition.facts, released, "", mixes_data)
     marked = re.sub(r"</?strong>", "\0", words)
     text = html.unescape(re.sub(r"<[^<>]*>", "", marked))
     words = " ".join(as_markdown(text).replace("\0", "**").split())

@@ -20,7 +20,7 @@ import yaml
 from sense7.book.assets import write_styles
 from sense7.book.code import PACKAGE, digest_files, environment_of, is_source
 from sense7.book.run import digest_of_values
-from sense7.book.words import CODE, describe_code
+from sense7.book.words import CODE, PROVENANCE
 from sense7.errors import BuildError
 from sense7.expected import FILE as EXPECTED
 from sense7.files import disk_trouble, read_json
@@ -81,7 +81,7 @@ def make_pages(
     for name, text in files.items():
         (pages / name).parent.mkdir(parents=True, exist_ok=True)
         (pages / name).write_text(text, "utf-8", newline="\n")
-    words = describe_code(facts["made"]).encode()
+    words = PROVENANCE.code(facts["made"]).encode()
     revision = facts["made"]["commit"] or config["repository"]["branch"]
     for path in pages.rglob("*.html"):
         page = path.read_bytes().replace(CODE.encode(), words)

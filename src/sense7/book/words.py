@@ -10,13 +10,11 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader
 
-from sense7.book.editions import DATA_PAGE
 from sense7.claims import CHECK, PAPER, Row, State
 from sense7.expected import FILE as EXPECTED
 from sense7.expected import ExpectedValue, is_set_to_published
 from sense7.files import read_json
 from sense7.record import format_number, format_value, read_values
-from sense7.sources.released import RELEASED
 from sense7.taxonomy import SIMULATED_WORDS
 from sense7.terminal import count_of
 
@@ -63,7 +61,7 @@ TEMPLATES.filters.update(number=format_number, value=format_value, sentence=_sen
 TEMPLATES.globals["count_of"] = count_of
 TEMPLATES.tests["of_simulated_judge"] = is_of_simulated_judge
 CLAIMS = TEMPLATES.get_template("claims.html").module
-_PROVENANCE = TEMPLATES.get_template("provenance.html").module
+PROVENANCE = TEMPLATES.get_template("provenance.html").module
 _SUMMARIES = TEMPLATES.get_template("summaries.html").module
 
 
@@ -285,7 +283,7 @@ def _excluded_value(claim: Mapping) -> float | None:
     return None
 
 
-# --- facts, and how a page was made ---------------------------------------------------------
+# --- facts ----------------------------------------------------------------------------------
 
 
 def fact_in_words(edition: Edition, name: str) -> str:
@@ -300,34 +298,3 @@ ROLES = {
     "rehearsed": rehearsal_in_words,
 }
 """Role of a text -> the function that gives its words, of the edition and the role's content."""
-
-
-def banner(
-    facts: Mapping,
-    dataset_page: str = f"{DATA_PAGE}.html",
-    *,
-    released: bool = False,
-    mixes: bool = False,
-) -> str:
-    """What a page says of its data, as HTML; all that comes from outside is escaped.
-
-    ``dataset_page`` lists the reader's warnings. A page that rests on ``released`` ratings of other studies alone has
-    their line: the edition's would call real ratings simulated, in the synthetic edition. A page that ``mixes`` such
-    ratings with the edition's own says so there.
-    """
-    return _PROVENANCE.banner(facts, released, dataset_page, mixes)
-
-
-def label(facts: Mapping, *, released: bool = False) -> str:
-    """What data a page shows, in a few words, for its title and for paper."""
-    return as_text(_PROVENANCE.label(facts, released))
-
-
-def describe(facts: Mapping, page: str = "") -> str:
-    """How a page, named without ending, was made, as HTML."""
-    return _PROVENANCE.made(facts, page.partition("notebooks/")[2], RELEASED, CODE)
-
-
-def describe_code(code: Mapping) -> str:
-    """The commit and the library that made an edition, as HTML."""
-    return _PROVENANCE.code(code)

@@ -40,8 +40,9 @@ import sense7
 from sense7.book.editions import DATA_PAGE
 from sense7.book.extensions.tables import rerun_and_values
 from sense7.book.extensions.values import edition_of, fold, looked_up, raw
-from sense7.book.words import banner, describe, label
+from sense7.book.words import CODE, PROVENANCE, as_text
 from sense7.files import read_json
+from sense7.sources.released import RELEASED
 
 # --- how to run it again, and all its values -------------------------------------------
 
@@ -287,14 +288,15 @@ _LEFT_OUT = re.compile(
 def finish_page(app, page, template, context, doctree) -> None:
     """Say what data a page shows and how it was made."""
     facts = edition_of(app).facts
-    released = page.removeprefix("notebooks/") in facts["made"]["released"]
+    notebook = page.partition("notebooks/")[2]
+    released = notebook in facts["made"]["released"]
     # Without what pathto ends the address of the page itself with.
     dataset_page = context["pathto"](DATA_PAGE).removesuffix("#")
     body = context.get("body", "")
     mixes_data = page == app.config.root_doc or f'id="{REHEARSAL}"' in body
-    context["theme_announcement"] = banner(facts, dataset_page, released=released, mixes=mixes_data)
-    context["theme_extra_footer"] = describe(facts, page)
-    context["data_label"] = label(facts, released=released)
+    context["theme_announcement"] = PROVENANCE.banner(facts, released, dataset_page, mixes_data)
+    context["theme_extra_footer"] = PROVENANCE.made(facts, notebook, RELEASED, CODE)
+    context["data_label"] = as_text(PROVENANCE.label(facts, released))
     context["data_kind"] = "real"
     if facts["kind"] == "synthetic" and not released:
         context["data_kind"] = "simulated"
