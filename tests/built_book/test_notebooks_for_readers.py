@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from nbconvert import HTMLExporter
@@ -36,7 +37,9 @@ VIEWER = HTMLExporter(template_name="basic", exclude_input=True)
 @cache
 def rendered(path):
     """What nbconvert shows of a notebook, only to be read: the parts that are Markdown, and those that are outputs."""
-    page = BeautifulSoup(VIEWER.from_filename(str(path))[0], "html.parser")
+    node = nbformat.read(path, as_version=4)
+    nbformat.validate(node)
+    page = BeautifulSoup(VIEWER.from_notebook_node(node)[0], "html.parser")
     return page.select(".text_cell_render, .jp-RenderedMarkdown"), page.select(
         ".output_area, .jp-OutputArea-child"
     )

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 
 from sense7.book.editions import DATA_SETS
@@ -85,15 +85,13 @@ class Book:
             return f"{self.online or '../'}{page.removeprefix('../')}.md"
         return f"{page}.ipynb"
 
-    @cached_property
-    def citations(self) -> dict[str, str]:
-        """What the book cites, by key."""
-        return read_citations(self.root / "book" / "references.bib")
+
 
 
 # --- sources that are cited -----------------------------------------------------------------
 
 
+@cache
 def read_citations(path: Path) -> dict[str, str]:
     """Read a BibTeX file: key -> who wrote a source and when, with a link to it, as it stands within parentheses."""
     from pybtex.database import parse_file
@@ -159,8 +157,9 @@ class Prose:
             return body if self.book.edition.expected else ""
         if name == "picture":
             page = match["argument"].split()[0].removeprefix("notebooks/")
-            titles = {notebook.name: title_of(notebook) for notebook in self.book.notebooks}
-            return f"(The figure: [{titles[page]}]({page}))"
+            sources = {notebook.name: notebook.source for notebook in self.book.notebooks}
+            title = re.search(r"(?m)^# (.+)$", sources[page])[1]
+            return f"(The figure: [{title}]({page}))"
         if name == "finding":
             options = {option["name"]: option["value"] for option in _OPTION.finditer(f"{body}\n")}
             return self._finding(match["argument"].split(), options, _OPTION.sub("", f"{body}\n"))
@@ -206,8 +205,8 @@ class Prose:
             if name == "term":
                 return text.partition("<")[0].strip()
             if name == "cite:p":
-                sources = [self.book.citations[key] for key in text.split(",")]
-                return f"({'; '.join(sources)})"
+                citations = read_citations(self.book.root / "book" / "references.bib")
+                return f"({'; '.join(citations[key] for key in text.split(','))})"
         except KeyError:
             pass
         raise BuildError(
@@ -220,12 +219,7 @@ REHEARSAL = "## Rehearsal: simulated data, no findings"
 """Heading of what the edition's own data give, below real ratings of other studies."""
 
 
-def title_of(notebook: TextNotebook) -> str:
-    """Heading of a notebook's page."""
-    heading = re.search(r"(?m)^# (.+)$", notebook.source)
-    if heading:
-        return heading[1]
-    return notebook.name
+
 
 
 def _preface(book: Book, notebook: TextNotebook, data: str) -> str:
@@ -247,8 +241,6 @@ def derive(
     book: Book, notebook: TextNotebook, executed: Mapping, settings: Mapping | None = None
 ) -> str:
     """The notebook for readers, in Jupyter's format; ``settings`` take the place of its parameters."""
-    import nbformat
-
     prose = Prose(book, notebook)
     cells = []
     for cell in executed["cells"]:
@@ -277,17 +269,9 @@ def derive(
         for output in cell["outputs"]:
             if output["output_type"] == "execute_result":
                 output["execution_count"] = count
-    # Not by nbformat's functions for each cell, which validate it by itself: a second for a book.
-    node = nbformat.from_dict({"cells": cells, "nbformat": 4, "nbformat_minor": 5})
-    node["metadata"] = {
-        **KERNEL,
-        DECLARED: {
-            # What the cells were, so that a later edit in Jupyter is told from a later edit of the text.
-            DERIVED: cells_digest(cells),
-        },
-    }
-    nbformat.validate(node)
-    return ipynb_text(node)
+    # What the cells were, so that a later edit in Jupyter is told from a later edit of the text.
+    metadata = {**KERNEL, DECLARED: {DERIVED: cells_digest(cells)}}
+    return ipynb_text({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
 
 
 def derive_all(
@@ -348,9 +332,13 @@ def _executed_cell(cell: Mapping) -> dict:
 
 def _code_cell(source: str, tags: Sequence[str] = (), outputs: Sequence[dict] = ()) -> dict:
     """A code cell in Jupyter's format."""
-    metadata = {"tags": list(tags)} if tags else {}
-    cell = {"cell_type": "code", "execution_count": None, "metadata": metadata}
-    return {**cell, "outputs": list(outputs), "source": source}
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "metadata": {"tags": list(tags)} if tags else {},
+        "outputs": list(outputs),
+        "source": source,
+    }
 
 
 def write_derived(folder: Path, derived: Mapping[str, str]) -> list[Path]:
