@@ -3,7 +3,7 @@
 import math
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from sense7.book.build import compute_apart
@@ -62,9 +62,18 @@ def rerun(
         with scratch_folder(out.parent) as scratch:
             temporary = Project(project.sources, scratch)
             name, only = provenance.name, (chosen.name,)
-            inputs = Inputs(temporary, name, data, path, provenance, settings, folder, only)
-            failed = replace(inputs, project=project).failed  # the temporary place is removed
-            compute_apart(inputs, inputs.folder, failed)
+            inputs = Inputs(
+                temporary,
+                name,
+                data,
+                path,
+                provenance,
+                settings,
+                folder,
+                only,
+                failed_below=project.place,
+            )
+            compute_apart(inputs, inputs.folder)
             values = {**chosen.defaults, **inputs.jobs[chosen.name].parameters}
             values |= {"data": source_of(data, path), "results": results.name}
             if folder:
@@ -120,9 +129,17 @@ def verify_edition(
         temporary = Project(project.sources, Path(scratch))
         chosen = predictions if predictions.is_dir() else None
         parameters = facts["made"]["parameters"]
-        inputs = Inputs(temporary, facts["name"], str(path), path, provenance, parameters, chosen)
-        failed = replace(inputs, project=project).failed
-        compute_apart(inputs, inputs.folder, failed, workers, say)
+        inputs = Inputs(
+            temporary,
+            facts["name"],
+            str(path),
+            path,
+            provenance,
+            parameters,
+            chosen,
+            failed_below=project.place,
+        )
+        compute_apart(inputs, inputs.folder, workers, say)
         recomputed = read_values(inputs.folder / "results")
     recorded = read_values(folder / "results")
     differences = []

@@ -198,7 +198,7 @@ def write_edition(
 
     folder = inputs.folder
     with replacing_folder(folder, check=partial(set_aside, say=say)) as edition:
-        executed, facts = compute(inputs, contents, edition, execution, inputs.failed, say)
+        executed, facts = compute(inputs, contents, edition, execution, say)
         say("pages: Jupyter Book")
 
         def further_files() -> dict[str, str]:
@@ -222,13 +222,9 @@ def compute(
     contents: Contents,
     edition: Path,
     execution: Execution,
-    failed: Path,
-    say: Callable = silent,
+    say: Callable,
 ) -> tuple[list[str], dict]:
-    """Write the data, values, notebooks, ledger and facts of an edition; return the executed notebooks, and facts.
-
-    The copy of a notebook that failed is kept in the folder ``failed``.
-    """
+    """Write the data, values, notebooks, ledger and facts of an edition; return the executed notebooks, and facts."""
     from sense7.book.ledger import write_ledger
     from sense7.book.words import summaries
     from sense7.published_ids import write_published_ids
@@ -243,7 +239,7 @@ def compute(
         (edition / "predictions").mkdir(exist_ok=True)
         shutil.copyfile(file, edition / "predictions" / file.name)
     executed = execute_notebooks(
-        inputs.jobs, edition, inputs.cache, execution, failed=failed, say=say
+        inputs.jobs, edition, inputs.cache, execution, failed=inputs.failed, say=say
     )
     facts = facts_of(inputs, study, provenance)
     root = inputs.project.sources
@@ -258,14 +254,13 @@ def compute(
 def compute_apart(
     inputs: Inputs,
     edition: Path,
-    failed: Path,
     workers: int | None = None,
     say: Callable = silent,
 ) -> None:
     """Write the data, values, notebooks, ledger and facts of an edition without pages, on this machine."""
     study = inputs.path, inputs.name
     with in_threads(inputs.jobs, inputs.cache, workers, study) as execution:
-        compute(inputs, read_contents(inputs), edition, execution, failed, say)
+        compute(inputs, read_contents(inputs), edition, execution, say)
 
 
 def derive_notebooks(say: Callable = silent) -> list[Path]:
@@ -277,7 +272,7 @@ def derive_notebooks(say: Callable = silent) -> list[Path]:
     inputs = resolve_inputs("synthetic", predictions=root / "data" / "synthetic_judge")
     with build_lock(inputs, say), scratch_folder(inputs.cache) as scratch:
         edition = scratch / "edition"
-        compute_apart(inputs, edition, inputs.failed, say=say)
+        compute_apart(inputs, edition, say=say)
         notebooks = [job.notebook for job in inputs.jobs.values()]
         derived = derive_all(root, notebooks, edition, declared_configuration(root))
     return write_derived(root / "notebooks", derived)

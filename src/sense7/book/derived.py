@@ -86,8 +86,6 @@ class Book:
         return f"{page}.ipynb"
 
 
-
-
 # --- sources that are cited -----------------------------------------------------------------
 
 
@@ -217,9 +215,6 @@ class Prose:
 
 REHEARSAL = "## Rehearsal: simulated data, no findings"
 """Heading of what the edition's own data give, below real ratings of other studies."""
-
-
-
 
 
 def _preface(book: Book, notebook: TextNotebook, data: str) -> str:

@@ -37,7 +37,8 @@ PROVIDERS = {"github.com": "github", "gitlab.com": "gitlab", "bitbucket.org": "b
 class Inputs:
     """The sources of an edition: checkout, workbook, the user's parameters and folder of predictions, and notebooks.
 
-    ``only`` names the notebooks that are executed; without any, all are.
+    ``only`` names the notebooks that are executed; without any, all are. Below ``failed_below`` lie copies of notebooks
+    that failed, where the project's own place is removed afterwards.
     """
 
     project: Project
@@ -48,6 +49,7 @@ class Inputs:
     parameters: dict
     chosen: Path | None = None
     only: tuple[str, ...] = ()
+    failed_below: Path | None = None
 
     @property
     def folder(self) -> Path:
@@ -62,7 +64,7 @@ class Inputs:
     @property
     def failed(self) -> Path:
         """Folder of the copies of notebooks that failed."""
-        return self.project.place / "_build" / "failed"
+        return (self.failed_below or self.project.place) / "_build" / "failed"
 
     @property
     def pages(self) -> Path:
