@@ -12,9 +12,7 @@ Two sources, in this order:
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from sense7.files import read_json
 from sense7.taxonomy import SIMULATED_WORDS
 
 FILE = "expected.json"
@@ -128,27 +126,17 @@ def is_set_to_published(value: Mapping) -> bool:
     return is_of_simulation and value["key"] in _SET_TO_PUBLISHED
 
 
-def load_stored(path: Path) -> dict | None:
-    """Read stored values, of either source; None if the file is not there."""
-    return read_json(path) if path.exists() else None
-
-
-def is_of_workbook(truth: Mapping | None, sha256: str) -> bool:
-    """Whether the values by plain code belong to the workbook of this digest."""
-    return truth is not None and truth["workbook_sha256"] == sha256
-
-
 def expected_values(
-    truth: Mapping, stored_means: Mapping | None, judge: Mapping | None
+    truth: Mapping, stored_means: Mapping, judge: Mapping | None
 ) -> dict[str, ExpectedValue]:
     """What is expected of each recorded value of the simulated study.
 
     Parameters
     ----------
     truth : mapping
-        Values by plain code, as :func:`load_stored` reads them.
-    stored_means : mapping or None
-        Means over simulated studies, as :func:`load_stored` reads them. They hold only for the same parameters.
+        Values by plain code.
+    stored_means : mapping
+        Means over simulated studies. They hold only for the same parameters.
     judge : mapping or None
         Parameters of the simulated judge that is shown. Values of a judge hold only for the same ones.
 
@@ -169,7 +157,7 @@ def expected_values(
     """
     expected = {}
     means = {}
-    if stored_means is not None and stored_means["parameters"] == truth["parameters"]:
+    if stored_means["parameters"] == truth["parameters"]:
         means = stored_means["values"]
     for key, entry in means.items():
         if judge == stored_means["judge"] or not entry["judge"]:

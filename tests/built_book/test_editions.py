@@ -40,6 +40,7 @@ def test_an_edition_has_its_front_page_and_the_states_that_its_data_allow(kind, 
             states.add(State(row["state"]))
     assert states
     assert states <= STATES[kind]
+    assert (edition.folder / "data" / "expected.json").exists() is (kind == "synthetic")
     banner = text(edition.page("book/ledger").select_one(".bd-header-announcement"))
     assert ("ynthetic" in banner) is (kind == "synthetic")
 

@@ -9,7 +9,7 @@ from sense7.book.run import Jobs
 from sense7.claims import POWER_FILE, Claim, Row, make_ledger
 from sense7.errors import BuildError
 from sense7.expected import FILE as EXPECTED
-from sense7.expected import TRUTH, expected_values, is_of_workbook, load_stored
+from sense7.expected import TRUTH, expected_values
 from sense7.files import read_json
 from sense7.record import read_values, write_json
 from sense7.sources import Provenance
@@ -39,24 +39,20 @@ def write_ledger(
     except ValueError as error:
         raise BuildError(f"recorded values: {error}. Rename one of the two.") from None
     rests_on = {name: job.notebook.released_alone for name, job in jobs.items()}
-    truth = load_stored(root / "data" / TRUTH)
+    stored = root / "data"
+    truth = read_json(stored / TRUTH)
     # What is expected holds for the project's own simulated study, and notebooks that analyze by default.
-    is_alike = is_of_workbook(truth, provenance.sha256)
+    is_alike = truth["workbook_sha256"] == provenance.sha256
     for job in jobs.values():
         for name in job.parameters.keys() - _CHANCE:
             if job.parameters[name] != job.notebook.defaults.get(name):
                 is_alike = False
-    expected = {}
+    expected, rates = {}, {}
     if is_alike:
-        means = load_stored(root / "data" / EXPECTED)
-        expected = expected_values(truth, means, simulated_judge)
-    power = root / "data" / POWER_FILE
-    rates = {}
-    if is_alike and power.exists():
-        rates = read_json(power)["claims"]
-        if (
-            simulated_judge != truth["judge"]
-        ):  # counts of a simulated judge say nothing of another one
+        expected = expected_values(truth, read_json(stored / EXPECTED), simulated_judge)
+        rates = read_json(stored / POWER_FILE)["claims"]
+        if simulated_judge != truth["judge"]:
+            # Counts of a simulated judge say nothing of another one.
             of_judge = {claim.id for claim in claims if "judge" in (claim.no_effect or {})}
             rates = {name: counts for name, counts in rates.items() if name not in of_judge}
     rows = make_ledger(claims, values, provenance, rests_on, expected, rates)
