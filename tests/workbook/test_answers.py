@@ -29,10 +29,10 @@ defaults:
       - {value: zeg ik niet, label: declined}
       - "-99"
 """
-ORDER = "{reading: 1, defaults: {turn ratings: {categories: [a, b, [c, d], e, f, g, h]}}}"
+CODED = "{reading: 1, defaults: {turn ratings: {categories: [{value: d, level: 2}]}}}"
 CODES = "{reading: 1, missingValues: [NA, '8'], defaults: {turn ratings: {scale: [1, 5]}}}"
 
-BESIDE = "{reading: 1, defaults: {turn ratings: {categories: [1 (very poor), 5 (very good)]}}}"
+BESIDE = "{reading: 1, defaults: {turn ratings: {categories: [{value: 5 (very good), level: 5}]}}}"
 
 CELLS = [
     # reading file, cell, level or None, state
@@ -68,8 +68,8 @@ CELLS = [
     (DUTCH, "zeg ik niet", None, "declined"),
     (DUTCH, -99.0, None, "absent"),
     (DUTCH, "good", None, "unreadable"),
-    (ORDER, "d", 1 + 4 * 2 / 6, "rated"),
-    (ORDER, 3.0, None, "unreadable"),
+    (CODED, "d", 2, "rated"),
+    (CODED, 3.0, None, "unreadable"),
     (CODES, "NA", None, "absent"),
     (CODES, 8.0, None, "absent"),
     ("{reading: 1, missingValues: [good]}", "good", None, "absent"),
@@ -164,13 +164,13 @@ def test_numbers_of_ones_own_need_a_line_in_every_sheet(minimal_sheets):
     assert parse_sheets(sheets).turns["Interest"].eq(4).all()
 
 
-@pytest.mark.parametrize(("words", "rescaled"), [("abcde", set()), ("abcdefg", {"Interest"})])
-def test_words_in_order_are_rescaled_unless_they_are_five(minimal_sheets, words, rescaled):
-    reading = f"{{reading: 1, exceptions: {{Interest: {{categories: [{', '.join(words)}]}}}}}}"
+@pytest.mark.parametrize(("scale", "rescaled"), [("[1, 5]", set()), ("[1, 7]", {"Interest"})])
+def test_words_are_rescaled_with_their_scale_unless_it_is_of_five(minimal_sheets, scale, rescaled):
+    entry = f"{{scale: {scale}, categories: [{{value: c, level: 3}}]}}"
     sheets = minimal_sheets(messages={"Interest": [None, "c"] * 8}, tasks=dict.fromkeys(NUMBERS))
-    study = parse_sheets(sheets, reading)
+    study = parse_sheets(sheets, f"{{reading: 1, exceptions: {{Interest: {entry}}}}}")
     assert set(study.rescaled["column"]) == rescaled
-    level = 1 + 4 * 2 / (len(words) - 1)
+    level = 1 + 4 * 2 / (6 if rescaled else 4)
     assert study.turns["Interest"].iloc[0] == pytest.approx(level)
 
 

@@ -168,7 +168,9 @@ def join_ratings(
     key_at = {position: key for key, position in positions.items()}
     for position, number in sheet.without_value:
         if position in key_at and number > declared.header_rows:
-            refuse(number, key_at[position], "a formula's error, or a formula without a stored value")
+            refuse(
+                number, key_at[position], "a formula's error, or a formula without a stored value"
+            )
     ratings = defaultdict(dict)
     for number, row in enumerate(sheet.rows, 2):
         cells = {key: row[position] for key, position in positions.items()}

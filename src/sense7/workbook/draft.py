@@ -93,7 +93,8 @@ def _scales(passes: Passes) -> list[str]:
             lines.append(f"    scale: [LEAST, MOST] # {ends}; a missing-value code is no end")
         words = [(text, count) for text, count in values.most_common() if as_number(text) is None]
         if words:
-            lines.append("    categories: # the level of each, on the scale")
+            levels = f"a number on the scale; where there is none, from 1 to {scale.size}"
+            lines.append(f"    categories: # the level of each: {levels}")
         for word, count in words[:MOST_VALUES]:
             lines.append(f"      - {{value: {_quoted(word)}, level: LEVEL}} # {count:,} times")
         labels = f"LABEL is one of {', '.join(LABELS)}"

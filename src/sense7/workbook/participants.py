@@ -73,7 +73,11 @@ def _read_characteristic(table: Table, header: str, declared: Characteristic) ->
     if declared.type is None:
         is_number = not not_numbers and any(map(math.isfinite, numbers))
     if not is_number:
-        return [declared.labels.get(name, name) for name in as_names(texts)]
+        names = as_names(texts)
+        labels = {}
+        for name in set(names) - {None}:
+            labels[name] = declared.labels.get(normalise_word(name), name)
+        return list(map(labels.get, names))
     for row in not_numbers:
         table.add("not-a-number", header, [row], texts[row - 2])
     return array("d", numbers)

@@ -70,14 +70,13 @@ class Answers:
     """How the answers of a column are read.
 
     ``words``: word -> level on 1..size; ``missing``: value that is no answer -> label; without a ``scale`` no number is
-    an answer; ``ends``: of the scale, or of the words by their places in order, from 1.
+    an answer.
     """
 
     size: int
     scale: Interval | None = None
     words: Mapping[str, float] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
-    ends: Interval | None = None
 
 
 @dataclass(frozen=True)
@@ -211,8 +210,10 @@ def official_defaults() -> dict[str, dict]:
 
 def usual_words(scale_name: str) -> list[str]:
     """The usual word of each level of an official scale, lowest first."""
-    levels = official_defaults()[scale_name]["categories"]
-    return [level if isinstance(level, str) else level[0] for level in levels]
+    words = {}
+    for category in official_defaults()[scale_name]["categories"]:
+        words.setdefault(category["level"], category["value"])
+    return list(words.values())
 
 
 # --- from text ---
@@ -315,19 +316,15 @@ def _overlaid(answers: Answers, entry: object) -> Answers:
         if len(numbers) != 2 or None in numbers or numbers[0] == numbers[1]:
             raise ValueError(f"scale: {entry['scale']}: write what means least and most: [1, 7]")
         scale = Interval(*numbers)
-    ends = scale or answers.ends
     if "categories" in entry:
-        words = _words(entry["categories"], scale or Interval(1, answers.size), answers.size)
-        has_levels = isinstance(entry["categories"][0], Mapping)
-        numbers_on_scale = scale and 1 + abs(scale.highest - scale.lowest)
-        if scale and not has_levels and len(entry["categories"]) != numbers_on_scale:
-            raise ValueError(
-                f"categories: {len(entry['categories'])} words in order do not say which of the "
-                f"{numbers_on_scale:g} numbers from {scale} each stands for: write entries of value and level"
-            )
+        words = {}
+        scale_of_words = scale or Interval(1, answers.size)
+        for word, level in _pairs(entry["categories"], "level").items():
+            number = as_number(level)
+            if number is None or not scale_of_words.holds(number):
+                raise ValueError(f"{word}: its level is no number from {scale_of_words}")
+            words[word] = scale_of_words.rescaled(number, answers.size)
         missing = {value: label for value, label in missing.items() if value not in words}
-        if scale is None:
-            ends = Interval(1, answers.size if has_levels else len(entry["categories"]))
     for value in (*missing, *declared):
         number = as_number(value)
         is_number = scale is not None and number is not None and scale.holds(number)
@@ -335,46 +332,15 @@ def _overlaid(answers: Answers, entry: object) -> Answers:
             raise ValueError(f"the missing value {value} is on the scale")
     missing = {**missing, **declared}
     words = {word: level for word, level in words.items() if word not in missing}
-    return Answers(answers.size, scale, words, missing, ends)
-
-
-def _words(categories: object, scale: Interval, size: int) -> dict[str, float]:
-    """Word -> level: words in order, those of one level as a list; or entries of value and level."""
-    if not isinstance(categories, list) or len(categories) < 2:
-        raise ValueError("categories: write words, or entries of value and level")
-    words = []
-    for index, category in enumerate(categories):
-        if isinstance(categories[0], Mapping):
-            entry = _mapping(category, ("value", "level"))
-            number = as_number(entry.get("level"))
-            if number is None or not scale.holds(number):
-                raise ValueError(f"{entry.get('value')}: its level is no number from {scale}")
-            words.append((entry.get("value"), scale.rescaled(number, size)))
-        else:
-            level = 1 + (size - 1) * index / (len(categories) - 1)
-            spellings = category if isinstance(category, list) else [category]
-            words += [(spelling, level) for spelling in spellings]
-    levels = {}
-    for word, level in words:
-        if not isinstance(word, str) or normalise_word(word) in levels:
-            raise ValueError(f"categories: {word}: no word (value), or there twice")
-        levels[normalise_word(word)] = level
-    return levels
+    return Answers(answers.size, scale, words, missing)
 
 
 def _missing(values: object) -> dict[str, str]:
     """Value that is no answer -> label."""
-    if not isinstance(values, list):
-        raise ValueError("missingValues: write a list of values, or of entries of value and label")
-    labels = {}
-    for item in values:
-        entry = {"value": item}
-        if not isinstance(item, str):
-            entry = _mapping(item, ("value", "label"))
-        value, label = normalise_word(entry.get("value", "")), entry.get("label", "missing")
-        if not value or label not in LABELS or value in labels:
-            raise ValueError(f"{value}: no value, there twice, or a label but {', '.join(LABELS)}")
-        labels[value] = label
+    labels = _pairs(values, "label", "missing")
+    for value, label in labels.items():
+        if label not in LABELS:
+            raise ValueError(f"{value}: its label is none of {', '.join(LABELS)}")
     return labels
 
 
@@ -383,15 +349,30 @@ def _characteristic(entry: object, missing: Mapping) -> Characteristic:
     if isinstance(entry, str):
         entry = {"type": entry}
     entry = _mapping(entry, ("type", "categories", "missingValues"))
-    labels = {}
-    for item in entry.get("categories", []):
-        category = _mapping(item, ("value", "label"))
-        labels[as_name(category.get("value"))] = category.get("label")
+    labels = _pairs(entry.get("categories", []), "label")
     type_of_column = entry.get("type", "group" if labels else None)
-    if type_of_column not in (*TYPES, None) or None in (*labels, *labels.values()):
+    if type_of_column not in (*TYPES, None):
         raise ValueError(f"write {', '.join(TYPES)}, or categories of value and label")
     missing = {**missing, **_missing(entry.get("missingValues", []))}
     return Characteristic(type_of_column, labels, missing)
+
+
+def _pairs(items: object, key: str, default: str | None = None) -> dict[str, str]:
+    """Value -> what an entry says of it under a key, of a list of entries, or of values where there is a default."""
+    pairs = {}
+    if not isinstance(items, list):
+        raise ValueError(f"write a list of entries of value and {key}")
+    for item in items:
+        entry = item
+        if isinstance(item, str):
+            entry = {"value": item}
+        entry = _mapping(entry, ("value", key))
+        value, said = entry.get("value"), entry.get(key, default)
+        is_text = isinstance(value, str) and isinstance(said, str)
+        if not is_text or not value.strip() or normalise_word(value) in pairs:
+            raise ValueError(f"{value}: write an entry of value and {key}, each value once")
+        pairs[normalise_word(value)] = said
+    return pairs
 
 
 def _prompted(value: object) -> str | tuple[str, ...]:

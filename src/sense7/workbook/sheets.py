@@ -228,7 +228,7 @@ class Passes:
                         states = self.turns[f"{column.name}_state"]
                     filled = count_answered(states)
                     unreadable = states.count(STATES.index(UNREADABLE))
-                    ends = self.reading.answers_of(column).ends
+                    ends = self.reading.answers_of(column).scale
                     official_ends = (1, column.scale.size)
                     if filled and ends and (ends.lowest, ends.highest) != official_ends:
                         lowest, highest = ends.lowest, ends.highest
