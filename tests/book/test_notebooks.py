@@ -10,7 +10,8 @@ import pytest
 
 from helpers import naming
 from helpers.checkout import recording
-from helpers.studies import FRAMES, write_study
+from helpers.studies import FRAMES, READING, write_study
+from helpers.unforeseen import changed
 from sense7 import simulate
 from sense7.book import notebooks
 from sense7.book.derived import write_derived
@@ -144,7 +145,11 @@ def test_cells_by_hand_agree_with_the_library_on_small_workbooks(tmp_path, size)
     parameters = simulate.Parameters(participants=size[1], conversations=size[0])
     sheets = simulate.simulate(parameters, seed=3, judge=None).sheets
     sheets["Tasks"].rows.append(["P0", "gpt-4", "of a person who rated nothing"])
-    write_study(sheets, tmp_path / "small.xlsx")
+    sheets = changed(
+        sheets, "Messages", "Relational", lambda _, cell: "-7" if cell == "Neutral" else cell
+    )
+    reading = READING + "missingValues: [{value: '-7', label: declined}]\n"
+    write_study(sheets, tmp_path / "small.xlsx", reading)
     names = ("01-dataset", "02-ratings", "03-reliability", "09-poor-turn")
     cache = tmp_path / "cache"
     given = {"data": str(tmp_path / "small.xlsx"), "results": "../results", "draws": 100}
