@@ -49,6 +49,7 @@ def fit_cumulative_logit(
     from statsmodels.miscmodels.ordinal_model import OrderedModel
 
     clusters, people = pd.factorize(np.asarray(participants))
+    design = np.asarray(design, dtype=float)
     ranks, occurring = pd.factorize(np.asarray(levels), sort=True)
     width = design.shape[1]
     parameters = width + len(occurring) - 1
