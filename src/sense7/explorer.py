@@ -139,9 +139,9 @@ def _judges(judges: Judges | None, first: str) -> list[dict]:
         return []
     first = chosen_judge(judges, first)
     listed = []
-    for name, runs in sorted(judges.items(), key=lambda item: item[0] != first):
+    for name in dict.fromkeys([first, *judges]):
         scores = []
-        for run in runs.values():
+        for run in judges[name].values():
             score = pd.Series(run.score).round(6).astype(object)
             status = pd.Series(run.status).str.replace("_", " ")
             scores.append(score.where(score.notna(), status))  # where it has none

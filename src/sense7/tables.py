@@ -271,7 +271,7 @@ def for_paper(table: pd.DataFrame) -> pd.DataFrame:
         if "p_holm" in row:
             cells["p (Holm)"] = p_in_words(row["p_holm"])
         rows.append(cells)
-    return pd.DataFrame(rows, index=table.index.map(lambda name: titles.get(name, name))).fillna("")
+    return pd.DataFrame(rows, index=table.index).rename(index=titles).fillna("")
 
 
 def plain(
