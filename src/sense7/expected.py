@@ -9,7 +9,6 @@ Two sources, in this order:
   not that it is right.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -87,32 +86,6 @@ class ExpectedValue:
     def is_put_in(self) -> bool:
         """Whether the value is a parameter of the simulation."""
         return self.source == INDEPENDENT and self.error == 0
-
-    def distance(self, value: Mapping) -> float | None:
-        r"""How far a recorded value lies from the expected one, in standard errors.
-
-        .. math:: z = \frac{\text{found} - \text{expected}}{\sqrt{s^2 + e^2}}
-
-        where s is the standard deviation over simulated studies and e the Monte Carlo error of the expected value.
-
-        Parameters
-        ----------
-        value : mapping
-            The recorded value.
-
-        Returns
-        -------
-        float or None
-            None without an estimate, and where the spread over studies is not known or 0.
-
-        Examples
-        --------
-        >>> ExpectedValue(1.0, error=0.3, sd=0.4).distance({"estimate": 2.0})
-        2.0
-        """
-        if value["estimate"] is None or not self.sd:
-            return None
-        return (value["estimate"] - self.value) / math.hypot(self.sd, self.error)
 
 
 def is_set_to_published(value: Mapping) -> bool:

@@ -6,6 +6,7 @@
   ``data/reference.json``, which ``make reference`` writes.
 """
 
+import math
 from collections.abc import Mapping
 
 from sphinx.util.docutils import SphinxDirective
@@ -21,7 +22,12 @@ _TABLES = TEMPLATES.get_template("tables.html").module
 
 
 def compared(value: Mapping, truth: ExpectedValue) -> tuple[bool, str]:
-    """Whether a recorded value differs from the expected one, and how the two compare, in words.
+    r"""Whether a recorded value differs from the expected one, and how the two compare, in words.
+
+    .. math:: z = \frac{\text{found} - \text{expected}}{\sqrt{s^2 + e^2}}
+
+    is their distance in standard errors: s is the standard deviation over simulated studies, and e the Monte Carlo
+    error of the expected value.
 
     Examples
     --------
@@ -37,8 +43,8 @@ def compared(value: Mapping, truth: ExpectedValue) -> tuple[bool, str]:
     words = []
     if low is not None:
         words.append("outside the interval" if differs else "inside the interval")
-    z = truth.distance(value)
-    if z is not None:
+    if truth.sd:
+        z = (estimate - truth.value) / math.hypot(truth.sd, truth.error)
         differs |= abs(z) > BEYOND
         side = "above" if z > 0 else "below"
         words.append(f"{abs(z):.1f} standard errors {side}")
