@@ -40,9 +40,6 @@ MARKS = {
 }
 """State of a claim -> a mark, so that it does not rest on color alone."""
 
-_WIDEST = 2
-"""Largest multiple of a published value on the common axis; what lies beyond ends at its edge."""
-
 
 def is_of_simulated_judge(value: Mapping) -> bool:
     """Whether a recorded value was computed from ratings of a simulated judge."""
@@ -87,12 +84,6 @@ class Edition:
             self.set_to_published |= {
                 key for key, value in self.values.items() if is_set_to_published(value)
             }
-
-    def set_on(self, page: str) -> list[str]:
-        """Such values that a notebook's page records."""
-        name = page.removeprefix("notebooks/")
-        keys = sorted(self.set_to_published)
-        return [key for key in keys if self.values[key]["notebook"] == name]
 
 
 # --- recorded values ----------------------------------------------------------------------
@@ -242,8 +233,8 @@ def size_in_words(row: Mapping) -> str:
 def positions(row: Mapping) -> tuple[float, float, float, float] | None:
     """Where reference, estimate and both limits lie on a row's axis, in percent of its width.
 
-    For a published figure the axis goes from zero to twice that figure; for a claim of an effect it
-    is as wide as the interval needs to either side of the value that the claim excludes.
+    For a published figure the axis goes from zero to twice that figure, and ends there; for a claim of
+    an effect it is as wide as the interval needs to either side of the value that the claim excludes.
 
     Examples
     --------
@@ -266,7 +257,7 @@ def positions(row: Mapping) -> tuple[float, float, float, float] | None:
         reach = 2.1 * max(abs(number - excluded) for number in numbers) or 1
         shares = [0.5 + (number - excluded) / reach for number in (excluded, *numbers)]
     elif claim["value"] is not None:
-        shares = [number / claim["value"] / _WIDEST for number in (claim["value"], *numbers)]
+        shares = [number / claim["value"] / 2 for number in (claim["value"], *numbers)]
     else:
         return None
     reference, estimate, low, high = (

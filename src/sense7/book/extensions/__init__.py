@@ -26,7 +26,6 @@ def setup(app):
         app.add_role(name, values.TextRole())
     app.add_node(
         values.Explained,
-        override=False,
         html=(values.visit_explained, values.depart_explained),
     )
     directives = {

@@ -120,10 +120,11 @@ class FindingDirective(SphinxDirective):
             box += nodes.container("", label, question, classes=["sense7-finding-part"])
         rows = [shown_row(edition.claims[name]) for name in claims]
         box += raw(CLAIMS.boxes(rows))
-        values_set = edition.set_on(self.env.docname)
-        if values_set and "sense7_set_note" not in self.env.temp_data:  # once on a page
+        page = self.env.docname.removeprefix("notebooks/")
+        notebooks = [edition.values[key]["notebook"] for key in edition.set_to_published]
+        if page in notebooks and "sense7_set_note" not in self.env.temp_data:  # once on a page
             self.env.temp_data["sense7_set_note"] = True
-            values = count_of(len(values_set), "simulated value")
+            values = count_of(notebooks.count(page), "simulated value")
             note = f"Set to published figures, so that agreement shows nothing: {values} here."
             box += nodes.paragraph("", note, classes=["sense7-set-note"])
         return [answer, box]

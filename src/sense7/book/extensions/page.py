@@ -85,8 +85,10 @@ def gather_code(app, tree) -> None:
     for section in [tree, *tree.findall(nodes.section)]:
         sources = []
         for cell in section.children:
-            if _is(cell, "cell_code") and "tag_by-hand" not in cell["classes"]:
-                sources += [part for part in cell.children if _is(part, "cell_code_source")]
+            if cell.get("nb_element") == "cell_code" and "tag_by-hand" not in cell["classes"]:
+                for part in cell.children:
+                    if part.get("nb_element") == "cell_code_source":
+                        sources.append(part)
         if not sources:
             continue
         for source in sources:
@@ -95,10 +97,6 @@ def gather_code(app, tree) -> None:
         if end is None:
             end = len(section.children)
         section[end:end] = fold("Code", *sources, name="sense7-code")
-
-
-def _is(node: nodes.Node, element: str) -> bool:
-    return isinstance(node, nodes.container) and node.get("nb_element") == element
 
 
 def say_once(app, tree) -> None:
@@ -277,8 +275,6 @@ def _entries(module) -> Iterator[str]:
 
 # --- around the content: data, how it was made, words to search for --------------------------
 
-KEYWORDS = "book/keywords.yml"
-
 _LEFT_OUT = re.compile(
     r'<meta[^<>]*name="(?:viewport|keywords)"[^<>]*>|<meta property="og:url" content="(?!http)[^<>]*>'
 )
@@ -308,7 +304,7 @@ def finish_page(app, page, template, context, doctree) -> None:
 
 def add_keywords(app, tree) -> None:
     """Have a page found by what it is about."""
-    path = Path(app.srcdir, KEYWORDS)
+    path = Path(app.srcdir, "book/keywords.yml")
     if not path.exists():
         return
     phrases = yaml.safe_load(path.read_text("utf-8")).get(app.env.docname)
