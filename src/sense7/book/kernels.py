@@ -122,14 +122,11 @@ class _Forked:
         self.pid = process.pid
         self._process = process
         self.kill = process.kill
-        self.terminate = process.terminate
 
     def poll(self) -> int | None:
         return self._process.exitcode
 
-    def wait(self) -> int | None:
-        self._process.join()
-        return self._process.exitcode
+    wait = poll  # it is called once the process has ended
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
