@@ -312,14 +312,6 @@ def facts_of(inputs: Inputs, study: "Study", provenance: Provenance) -> dict:
         notebooks[name].pop("results", None)
         if job.notebook.released_alone:
             released[name] = job.notebook.released_alone
-    how_made = {
-        "parameters": inputs.parameters,
-        "notebooks": notebooks,
-        "released": released,
-        "versions": versions(),
-        "library": library_digest(),
-        **commit_of(inputs.project.sources),
-    }
     return {
         "format": FORMAT,
         **provenance.to_dict(),
@@ -331,5 +323,12 @@ def facts_of(inputs: Inputs, study: "Study", provenance: Provenance) -> dict:
         "warnings": warnings,
         "texts": texts_of(study),
         "parameters": ", ".join(settings) or "as each notebook has them",
-        "made": how_made,
+        "made": {
+            "parameters": inputs.parameters,
+            "notebooks": notebooks,
+            "released": released,
+            "versions": versions(),
+            "library": library_digest(),
+            **commit_of(inputs.project.sources),
+        },
     }

@@ -51,8 +51,8 @@ class TextNotebook:
     node: Mapping = field(repr=False)
     code: str = field(repr=False)
     defaults: dict
-    stored: tuple[str, ...] = ()
-    released: tuple[str, ...] = ()
+    stored: tuple[str, ...]
+    released: tuple[str, ...]
 
     @property
     def name(self) -> str:
@@ -179,9 +179,9 @@ def plain_outputs(outputs: Sequence[Mapping]) -> list[dict]:
     for output in outputs:
         parts = output.get("data", {}).get(OUTPUTS)
         if parts is None:
-            plain.append(copy.deepcopy(dict(output)))
+            plain.append(output)
             continue
-        plain += [{"output_type": "display_data", **copy.deepcopy(part)} for part in parts]
+        plain += [{"output_type": "display_data", **part} for part in parts]
     return plain
 
 

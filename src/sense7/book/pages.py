@@ -162,7 +162,7 @@ def _sources(root: Path, edition: Path, facts: Mapping) -> dict[str, bytes]:
                 output.get("data", {}).pop(OUTPUTS, None)  # what notebooks show elsewhere
             tags = cell["metadata"].setdefault("tags", [])
             sets_up = "import sense7 as s7" in "".join(cell["source"]) and not cell.get("outputs")
-            has_parameters = bool({"parameters", "injected-parameters"} & set(tags))
+            has_parameters = {"parameters", "injected-parameters"} & set(tags)
             if cell["cell_type"] == "code" and (sets_up or has_parameters):
                 # Where files lie and how they are loaded: the notebook has it.
                 tags.append("remove-cell")

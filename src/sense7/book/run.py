@@ -395,8 +395,11 @@ def execute(job: Job, edition: Path, result: Path, failed: Path, kernels: Kernel
                 if output["output_type"] == "error":
                     failed.mkdir(parents=True, exist_ok=True)
                     copy = shutil.copyfile(done, failed / f"{name}.ipynb")
-                    words = failed_cell(cell, output)
-                    raise BuildError(f"{job.notebook.path}: {words}. Where it stopped: {copy}")
+                    first_line = next(iter("".join(cell["source"]).strip().splitlines()), "")
+                    raise BuildError(
+                        f"{job.notebook.path}: code cell {cell['execution_count']}, which begins with {first_line!r}, "
+                        f"raised {output['ename']}: {output['evalue']}. Where it stopped: {copy}"
+                    )
             if cell["metadata"].get("needs"):
                 tags_of(cell).remove("raises-exception")
         if not recorded:
@@ -413,13 +416,6 @@ def execute(job: Job, edition: Path, result: Path, failed: Path, kernels: Kernel
         write_json(finished / MADE, {"seconds": seconds, "parts": job.parts})
         finished.replace(result)
     (failed / f"{name}.ipynb").unlink(missing_ok=True)
-
-
-def failed_cell(cell: Mapping, error: Mapping) -> str:
-    """Say of a cell that failed how it begins, and its error."""
-    first_line = next(iter("".join(cell["source"]).strip().splitlines()), "")
-    count = cell["execution_count"]
-    return f"code cell {count}, which begins with {first_line!r}, raised {error['ename']}: {error['evalue']}"
 
 
 def stage(edition: Path, folder: Path) -> Path:
