@@ -16,7 +16,7 @@ WIDE = {"width": 1280, "height": 900}
 
 @pytest.fixture(scope="package")
 def browser():
-    """One Chromium in each process, closed before tests of other folders begin, which may run an event loop."""
+    """One Chromium in each process."""
     with chromium() as started:
         yield started
 
