@@ -56,10 +56,10 @@ class Study:
     participants : DataFrame or None
         Sheet with one row per participant: participant, then its columns as they are named.
     columns : DataFrame
-        What became of each column of the official format: sheet, column, name, header (as
-        found; None if missing), question (whether it holds a person's answers), filled and unreadable
-        (numbers of cells; of the turns' ratings, cells in assistant turns), lowest and highest (ends of the declared
-        scale that the answers were rescaled from; NaN where they are on the official one).
+        What became of each column of the official format: sheet, column, name, question (whether it
+        holds a person's answers), filled and unreadable (numbers of cells; of the turns' ratings, cells in assistant
+        turns), lowest and highest (ends of the declared scale that the answers were rescaled from; NaN where they are
+        on the official one).
     sheets : mapping
         Every sheet as read, the official ones included.
     diagnostics : list

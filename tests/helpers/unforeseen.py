@@ -64,8 +64,8 @@ def a_person_twice(sheets):
 
 UNFORESEEN = {
     # what is changed, kind of the warning, column
-    words_not_seen: ("column-left-out", "PreTaskImportance"),
-    a_word_not_seen_in_one_rating: ("column-left-out", "Interest"),
+    words_not_seen: ("undeclared", "PreTaskImportance"),
+    a_word_not_seen_in_one_rating: ("undeclared", "Interest"),
     other_suffixes: ("unmatched-column", "PostTaskEmpathy_Q3"),
     retried_messages: ("twice", "MessageId"),
     a_person_twice: ("twice", "PID"),

@@ -85,7 +85,6 @@ COLUMNS = pa.DataFrameSchema(
         "sheet": pa.Column(str, pa.Check.isin(["Tasks", "Messages"])),
         "column": pa.Column(str),
         "name": pa.Column(str),
-        "header": pa.Column(nullable=True),
         "question": pa.Column(bool),
         "filled": pa.Column(int, pa.Check.ge(0)),
         "unreadable": pa.Column(int, pa.Check.ge(0)),

@@ -45,7 +45,7 @@ def without_words(sheets, number):
 
 def test_reading_stops_if_half_of_the_turn_ratings_are_left_out_and_not_before(sheets):
     study = parse_sheets(without_words(sheets, 3), official_text())
-    assert [item.kind for item in study.warnings] == ["column-left-out"] * 3
+    assert [item.kind for item in study.warnings] == ["undeclared"] * 3
     with pytest.raises(WorkbookError) as caught:
         parse_sheets(without_words(sheets, 4), official_text())
     assert "turn-ratings" in {item.kind for item in caught.value.diagnostics.of("error")}

@@ -83,16 +83,12 @@ def _read_column(table, column: Column) -> tuple[array, array]:
     values = [f"{value[:30]!r} ({count:,})" for value, count in counts.most_common(12)]
     if len(counts) > len(values):
         values.append(f"{len(counts) - len(values):,} more")
-    words = {"values": ", ".join(values), "answered": answered}
-    if reading.leaves_out:
-        table.add("column-left-out", column.official, **words)
-        levels = array("d", [math.nan] * len(levels))
-        code_of = {code: STATES.index(UNREADABLE) for code in states}
-        code_of[STATES.index(ABSENT)] = STATES.index(ABSENT)
-        states = array("b", map(code_of.get, states))
-    else:
-        table.add("undeclared", column.official, **words)
-    return levels, states
+    words = {"values": ", ".join(values), "answered": answered, "severity": reading.severity}
+    table.add("undeclared", column.official, **words)
+    levels = array("d", [math.nan] * len(levels))
+    code_of = {code: STATES.index(UNREADABLE) for code in states}
+    code_of[STATES.index(ABSENT)] = STATES.index(ABSENT)
+    return levels, array("b", map(code_of.get, states))
 
 
 def count_answered(states: array) -> int:

@@ -216,7 +216,6 @@ class Passes:
         for official in KEY_COLUMNS:
             table = self.tables[official]
             for column in table.columns:
-                position = table.positions.get(column.official)
                 lowest = highest = math.nan
                 unreadable = 0
                 if column.scale is None:
@@ -236,7 +235,6 @@ class Passes:
                     "sheet": official,
                     "column": column.official,
                     "name": column.name,
-                    "header": None if position is None else table.sheet.header[position],
                     "question": column.is_question,
                     "filled": filled,
                     "unreadable": unreadable,

@@ -1,6 +1,5 @@
 """The first pass over a sheet: its columns are found, and where to report what is strange in it."""
 
-import contextlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -12,7 +11,7 @@ from sense7.taxonomy import (
 )
 from sense7.workbook.diagnostics import Diagnostics
 from sense7.workbook.ids import MISSING_TEXTS, as_names, cell_name, is_number
-from sense7.workbook.reading import Reading
+from sense7.workbook.reading import SHEETS, Reading
 from sense7.workbook.xlsx import Sheet
 
 KEY_COLUMNS = {"Tasks": ("PID", "TaskId"), "Messages": ("TaskId", "Role")}
@@ -26,11 +25,8 @@ AFTER_TASK = "PostTaskEmpathy_"
 
 def official_sheet_name(name: str, reading: Reading) -> str:
     """Name of the format that a sheet has, by its own name or as declared; its own if it is none of these."""
-    declared = reading.sheets.get(name.strip(), name)
-    for official in (*CORE_COLUMNS, "Participants"):
-        if normalise_word(official) == normalise_word(declared):
-            return official
-    return name
+    officials = {normalise_word(official): official for official in SHEETS}
+    return officials.get(normalise_word(reading.sheets.get(name.strip(), name)), name)
 
 
 class Table:
@@ -110,7 +106,6 @@ class Table:
             name = name or f"{cell_name(position, 1).rstrip('1')} (no name)"
         location = {"sheet": self.sheet.name, "column": name, "position": position}
         location["holds_ids"] = column in ("PID", "TaskId", "MessageId")
-        words = {"limit": self.reading.largest_unreadable, **words}
         self.diagnostics.add(entry, location, rows, value, **words)
 
     def names(self, official: str) -> list[str | None]:
@@ -121,7 +116,10 @@ class Table:
             return self.without_missing(official, names, MISSING_TEXTS - {"None"})
         names = self.without_missing(official, names, MISSING_TEXTS)
         for row, cell in enumerate(self.cells(official), 2):
-            if cell is not None and not isinstance(cell, str) and not _is_whole(cell):
+            if cell is None or isinstance(cell, str):
+                continue
+            is_whole = is_number(cell) and abs(cell) < LARGEST_ID and int(cell) == cell
+            if not is_whole:
                 self.add("id-type", official, [row], cell, severity=self.reading.severity)
         return names
 
@@ -177,10 +175,3 @@ class Table:
                 severity = self.reading.severity
                 self.add("twice", official, rows, value, noun=noun, severity=severity)
         return further
-
-
-def _is_whole(cell: object) -> bool:
-    """Whether a cell holds a whole number that a spreadsheet keeps."""
-    with contextlib.suppress(OverflowError, ValueError):
-        return is_number(cell) and int(cell) == cell and abs(cell) < LARGEST_ID
-    return False
