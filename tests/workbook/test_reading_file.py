@@ -97,14 +97,14 @@ sheets: {Aufgaben: Tasks, Verlauf: Messages, Personen: Participants}
 columns:
   {Nutzer: PID, Chat: TaskId, Modell: Model, Q7_1: Affective, Rolle: Role, Text: Content, Zeit: TimeOffsetSeconds}
 roles: {Mensch: user, KI: assistant}
-missingValues: ["-99"]
+missingValues: ["-99", "999"]
 prompted: warm
 defaults:
   turn ratings:
     scale: [1, 7]
     categories: [{value: sehr schlecht, level: 1}, {value: sehr gut, level: 7}]
 characteristics:
-  Alter: {type: number, missingValues: ["999"]}
+  Alter: number
   Geschlecht: {categories: [{value: "1", label: Frau}, {value: "2", label: Mann}]}
   Kennwort: leave out
 """

@@ -40,7 +40,7 @@ def read_participants(table: Table, tasks: Table | None, conversations: Columns 
     columns: Columns = {"participant": people}
     declared = table.reading.characteristics
     for header in table.further:
-        characteristic = declared.get(header, Characteristic(missing=table.reading.missing))
+        characteristic = declared.get(header, Characteristic())
         if characteristic.type == "leave out":
             continue
         name = header
@@ -61,7 +61,7 @@ def read_participants(table: Table, tasks: Table | None, conversations: Columns 
 def _read_characteristic(table: Table, header: str, declared: Characteristic) -> list | array:
     """Numbers where that is declared, or where all that is answered are numbers; otherwise the names of groups."""
     texts = list(map(as_text, table.cells(header)))
-    texts = table.without_missing(header, texts, MISSING_TEXTS - {"None"}, declared.missing)
+    texts = table.without_missing(header, texts, MISSING_TEXTS - {"None"})
     numbers = []
     not_numbers = []
     for row, text in enumerate(texts, 2):

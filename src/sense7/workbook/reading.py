@@ -85,7 +85,6 @@ class Characteristic:
 
     type: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
-    missing: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -243,7 +242,7 @@ def parse_reading(text: str, where: object = "the reading file") -> Reading:
         characteristics = {}
         for name, entry in _mapping(content.get("characteristics", {})).items():
             with _place(name):
-                characteristics[as_name(name)] = _characteristic(entry, missing)
+                characteristics[as_name(name)] = _characteristic(entry)
         names = {}
         for key, officials in (("sheets", SHEETS), ("columns", SCALE_OF), ("roles", ROLES)):
             names[key] = {}
@@ -344,17 +343,14 @@ def _missing(values: object) -> dict[str, str]:
     return labels
 
 
-def _characteristic(entry: object, missing: Mapping) -> Characteristic:
+def _characteristic(entry: object) -> Characteristic:
     """How a column of the participants' sheet is read."""
-    if isinstance(entry, str):
-        entry = {"type": entry}
-    entry = _mapping(entry, ("type", "categories", "missingValues"))
-    labels = _pairs(entry.get("categories", []), "label")
-    type_of_column = entry.get("type", "group" if labels else None)
-    if type_of_column not in (*TYPES, None):
+    if isinstance(entry, Mapping):
+        categories = _mapping(entry, ["categories"]).get("categories")
+        return Characteristic("group", _pairs(categories, "label"))
+    if entry not in TYPES:
         raise ValueError(f"write {', '.join(TYPES)}, or categories of value and label")
-    missing = {**missing, **_missing(entry.get("missingValues", []))}
-    return Characteristic(type_of_column, labels, missing)
+    return Characteristic(entry)
 
 
 def _pairs(items: object, key: str, default: str | None = None) -> dict[str, str]:

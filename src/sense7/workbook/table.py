@@ -1,7 +1,7 @@
 """The first pass over a sheet: its columns are found, and where to report what is strange in it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from sense7.taxonomy import (
     CORE_COLUMNS,
@@ -124,15 +124,10 @@ class Table:
         return names
 
     def without_missing(
-        self,
-        column: str,
-        names: Sequence[str | None],
-        texts: Iterable[str],
-        codes: Mapping[str, str] | None = None,
+        self, column: str, names: Sequence[str | None], texts: Iterable[str]
     ) -> list[str | None]:
         """Texts of a column of which those are None that stand for a missing one; a notice counts them."""
-        if codes is None:
-            codes = self.reading.missing
+        codes = self.reading.missing
         missing = set()
         for name in set(names) - {None}:
             if name.strip() in texts or (codes and normalise_word(name) in codes):
