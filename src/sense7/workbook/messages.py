@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from sense7.taxonomy import RATING_NAMES
 from sense7.workbook.conversations import Columns
-from sense7.workbook.ids import MISSING_TEXTS, as_names, as_number, as_texts, is_blank, select
+from sense7.workbook.ids import as_names, as_texts, select
 from sense7.workbook.reading import ROLES
 from sense7.workbook.table import Table
 from sense7.workbook.xlsx import LONGEST_TEXT, utf16_units
@@ -27,13 +27,12 @@ def read_messages(
     number_of = {name: number for number, name in enumerate(conversations["conversation"])}
     identifiers = table.names("TaskId")
     names = [name if name in number_of else None for name in identifiers]
-    message_id = _numbers(table, "MessageId")
-    seconds = _numbers(table, "TimeOffsetSeconds", lowest=0)
+    message_id = table.numbers("MessageId", table.cells("MessageId"))
+    seconds = table.numbers("TimeOffsetSeconds", table.cells("TimeOffsetSeconds"), lowest=0)
     declared_roles = table.reading.roles
     roles = [declared_roles.get(role, role) for role in as_texts(table.cells("Role"))]
     content = as_texts(table.cells("Content"))
-    comments = as_texts(table.cells("Comment"))
-    comments = table.without_missing("Comment", comments, MISSING_TEXTS)
+    comments = table.without_missing("Comment", as_texts(table.cells("Comment")))
     keys = []
     for key in zip(names, as_names(table.cells("MessageId")), strict=True):
         keys.append(None if None in key else key)
@@ -164,15 +163,3 @@ def _report_texts(table: Table) -> None:
                     escaped.append(row)
         table.add("cut-text", official, cut, longest=LONGEST_TEXT)
         table.add("escaped-text", official, escaped)
-
-
-def _numbers(table: Table, official: str, lowest: float = -math.inf) -> array:
-    """A column of plain numbers; other cells are NaN, with a warning."""
-    values = array("d", [math.nan]) * len(table.sheet.rows)
-    for index, cell in enumerate(table.cells(official)):
-        number = as_number(cell, table.reading.decimal)
-        if number is not None and number >= lowest:
-            values[index] = number
-        elif not is_blank(cell):
-            table.add("not-a-number", official, [index + 2], cell)
-    return values

@@ -1,12 +1,11 @@
 """The pass over the sheet with one row per participant, found by its PID column."""
 
-import math
 from array import array
 from collections.abc import Mapping
 
 from sense7.taxonomy import CORE_COLUMNS, normalise_word
 from sense7.workbook.conversations import Columns
-from sense7.workbook.ids import MISSING_TEXTS, as_names, as_number, as_text, is_blank, select
+from sense7.workbook.ids import as_names, as_number, as_texts, is_blank, select
 from sense7.workbook.reading import Characteristic, Reading
 from sense7.workbook.table import Table, official_sheet_name
 from sense7.workbook.xlsx import Sheet
@@ -20,7 +19,7 @@ def find_participants(sheets: Mapping[str, Sheet], reading: Reading) -> Sheet | 
     ranks = {}
     for name, sheet in sheets.items():
         official = official_sheet_name(name, reading)
-        columns = [normalise_word(reading.columns.get(name, name)) for name in sheet.header]
+        columns = [normalise_word(reading.columns.get(head, head)) for head in sheet.header]
         if official in CORE_COLUMNS or "pid" not in columns:
             continue
         is_other = official != "Participants"
@@ -60,24 +59,15 @@ def read_participants(table: Table, tasks: Table | None, conversations: Columns 
 
 def _read_characteristic(table: Table, header: str, declared: Characteristic) -> list | array:
     """Numbers where that is declared, or where all that is answered are numbers; otherwise the names of groups."""
-    texts = list(map(as_text, table.cells(header)))
-    texts = table.without_missing(header, texts, MISSING_TEXTS - {"None"})
-    numbers = []
-    not_numbers = []
-    for row, text in enumerate(texts, 2):
-        number = as_number(text, table.reading.decimal)
-        if number is None and not is_blank(text):
-            not_numbers.append(row)
-        numbers.append(math.nan if number is None else number)
+    texts = table.without_missing(header, as_texts(table.cells(header)))
     is_number = declared.type == "number"
     if declared.type is None:
-        is_number = not not_numbers and any(map(math.isfinite, numbers))
-    if not is_number:
-        names = as_names(texts)
-        labels = {}
-        for name in set(names) - {None}:
-            labels[name] = declared.labels.get(normalise_word(name), name)
-        return list(map(labels.get, names))
-    for row in not_numbers:
-        table.add("not-a-number", header, [row], texts[row - 2])
-    return array("d", numbers)
+        answers = [as_number(text, table.reading.decimal) for text in texts if not is_blank(text)]
+        is_number = bool(answers) and None not in answers
+    if is_number:
+        return table.numbers(header, texts)
+    names = as_names(texts)
+    labels = {}
+    for name in set(names) - {None}:
+        labels[name] = declared.labels.get(normalise_word(name), name)
+    return list(map(labels.get, names))

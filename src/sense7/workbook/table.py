@@ -1,5 +1,7 @@
 """The first pass over a sheet: its columns are found, and where to report what is strange in it."""
 
+import math
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
@@ -10,12 +12,14 @@ from sense7.taxonomy import (
     normalise_word,
 )
 from sense7.workbook.diagnostics import Diagnostics
-from sense7.workbook.ids import MISSING_TEXTS, as_names, cell_name, is_number
+from sense7.workbook.ids import MISSING_TEXTS, as_names, as_number, cell_name, is_blank, is_number
 from sense7.workbook.reading import SHEETS, Reading
 from sense7.workbook.xlsx import Sheet
 
 KEY_COLUMNS = {"Tasks": ("PID", "TaskId"), "Messages": ("TaskId", "Role")}
 """Columns without which a sheet can't be read."""
+
+IDS = ("PID", "TaskId")
 
 LARGEST_ID = 10**15
 """A spreadsheet keeps no more digits than this number has."""
@@ -105,16 +109,14 @@ class Table:
             name = "".join(self.sheet.header[position : position + 1]).strip()
             name = name or f"{cell_name(position, 1).rstrip('1')} (no name)"
         location = {"sheet": self.sheet.name, "column": name, "position": position}
-        location["holds_ids"] = column in ("PID", "TaskId", "MessageId")
+        location["holds_ids"] = column in (*IDS, "MessageId")
         self.diagnostics.add(entry, location, rows, value, **words)
 
     def names(self, official: str) -> list[str | None]:
         """A column of names or ids; None where the cell is blank or says that there is none, which is counted."""
-        names = as_names(self.cells(official))
-        is_id = official in ("PID", "TaskId")
-        if not is_id:
-            return self.without_missing(official, names, MISSING_TEXTS - {"None"})
-        names = self.without_missing(official, names, MISSING_TEXTS)
+        names = self.without_missing(official, as_names(self.cells(official)))
+        if official not in IDS:
+            return names
         for row, cell in enumerate(self.cells(official), 2):
             if cell is None or isinstance(cell, str):
                 continue
@@ -123,11 +125,23 @@ class Table:
                 self.add("id-type", official, [row], cell, severity=self.reading.severity)
         return names
 
-    def without_missing(
-        self, column: str, names: Sequence[str | None], texts: Iterable[str]
-    ) -> list[str | None]:
+    def numbers(self, column: str, cells: Sequence, lowest: float = -math.inf) -> array:
+        """Cells of a column as plain numbers; other cells are NaN, with a warning."""
+        values = array("d", [math.nan]) * len(cells)
+        for index, cell in enumerate(cells):
+            number = as_number(cell, self.reading.decimal)
+            if number is not None and number >= lowest:
+                values[index] = number
+            elif not is_blank(cell):
+                self.add("not-a-number", column, [index + 2], cell)
+        return values
+
+    def without_missing(self, column: str, names: Sequence[str | None]) -> list[str | None]:
         """Texts of a column of which those are None that stand for a missing one; a notice counts them."""
         codes = self.reading.missing
+        texts = MISSING_TEXTS
+        if column not in (*IDS, "Comment"):  # a topic, condition or group may be called None
+            texts = texts - {"None"}
         missing = set()
         for name in set(names) - {None}:
             if name.strip() in texts or (codes and normalise_word(name) in codes):
