@@ -46,16 +46,14 @@ def describe(study: ParsedWorkbook) -> dict:
     never_asked = []
     not_recorded = []
     scales = {}
-    names = ("sheet", "column", "filled", "question", "lowest", "highest")
-    rows = zip(*(study.columns[name] for name in names), strict=True)
-    for sheet, column, is_filled, is_question, lowest, highest in rows:
-        name = f"{sheet}.{column}"
-        if not is_filled and is_question:
+    for column in study.columns:
+        name = f"{column['sheet']}.{column['column']}"
+        if not column["filled"] and column["question"]:
             never_asked.append(name)
-        elif not is_filled:
+        elif not column["filled"]:
             not_recorded.append(name)
-        if isfinite(lowest):
-            scales[name] = f"{lowest:.15g} to {highest:.15g}, rescaled"
+        if isfinite(column["lowest"]):
+            scales[name] = f"{column['lowest']:.15g} to {column['highest']:.15g}, rescaled"
 
     diagnostics = [{**notice.to_dict(), "text": str(notice)} for notice in study.diagnostics]
     return {

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sense7.study import STATES, UNREADABLE, Study
+from sense7.taxonomy import RATING_NAMES
 from sense7.workbook.answers import count_answered, read_answers
 from sense7.workbook.conversations import Columns, read_conversations
 from sense7.workbook.diagnostics import ERROR, Diagnostics, WorkbookError
@@ -191,7 +192,6 @@ class Passes:
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
     tables: dict[str, Table] = field(default_factory=dict)  # official name -> the sheet
     answers: Mapping = field(default_factory=dict)
-    ratings: Mapping = field(default_factory=dict)
     conversations: Columns | None = None
     messages: Columns | None = None
     turns: Columns | None = None
@@ -210,8 +210,11 @@ class Passes:
             conditions = {name for name in self.conversations["condition"] if name}
             reading.require_names("prompted", sorted(conditions))
 
-    def columns(self) -> dict[str, list]:
+    def columns(self) -> list[dict]:
         """What became of each column of the format."""
+        states_of = {name: states for name, (_, states) in self.answers.items()}
+        for name in RATING_NAMES:  # only ratings of the assistant's turns count
+            states_of[name] = self.turns[f"{name}_state"]
         records = []
         for official in KEY_COLUMNS:
             table = self.tables[official]
@@ -222,9 +225,7 @@ class Passes:
                     counts = Counter(table.cells(column.official))
                     filled = sum(count for cell, count in counts.items() if not is_blank(cell))
                 else:
-                    states = self.answers.get(column.name, (None, None))[1]
-                    if official == "Messages":  # only ratings of the assistant's turns count
-                        states = self.turns[f"{column.name}_state"]
+                    states = states_of[column.name]
                     filled = count_answered(states)
                     unreadable = states.count(STATES.index(UNREADABLE))
                     ends = self.reading.answers_of(column).scale
@@ -242,7 +243,7 @@ class Passes:
                     "highest": highest,
                 }
                 records.append(record)
-        return {key: [record[key] for record in records] for key in records[0]}
+        return records
 
 
 def read_passes(sheets: dict[str, Sheet], reading: Reading) -> Passes:
@@ -267,10 +268,10 @@ def read_passes(sheets: dict[str, Sheet], reading: Reading) -> Passes:
         passes.answers = read_answers(tasks)
         passes.conversations = read_conversations(tasks, passes.answers)
     if messages is not None and messages.has_keys:
-        passes.ratings = read_answers(messages)
+        ratings = read_answers(messages)
         if passes.conversations is not None:
             passes.messages, passes.turns = read_messages(
-                messages, passes.ratings, tasks, passes.conversations
+                messages, ratings, tasks, passes.conversations
             )
     people_sheet = find_participants(sheets, reading)
     if people_sheet is not None:
