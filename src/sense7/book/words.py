@@ -4,7 +4,6 @@ All markup stands in templates, into which every text enters as text.
 """
 
 import html
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -119,14 +118,9 @@ def value_in_words(edition: Edition, key: str, part: str, given_reasons: set[str
 # --- claims -------------------------------------------------------------------------------
 
 
-def published_in_words(edition: Edition, text: str) -> str:
-    """What was published of a claim, or the source of that; KeyError if there is no such claim, or no such part."""
-    name, _, part = text.partition(".")
-    published = edition.claims[name]["published"]
-    if part == "source":
-        return published["source"]
-    if part:
-        raise KeyError(text)
+def published_in_words(edition: Edition, claim: str) -> str:
+    """What was published of a claim; KeyError if the ledger has no such claim."""
+    published = edition.claims[claim]["published"]
     if published["value"] is None:
         return published["title"]
     return published["shown"]
@@ -260,9 +254,7 @@ def positions(row: Mapping) -> tuple[float, float, float, float] | None:
         shares = [number / claim["value"] / 2 for number in (claim["value"], *numbers)]
     else:
         return None
-    reference, estimate, low, high = (
-        round(100 * min(max(share, 0), 1), 1) for share in shares if math.isfinite(share)
-    )
+    reference, estimate, low, high = (round(100 * min(max(share, 0), 1), 1) for share in shares)
     return reference, estimate, low, high
 
 

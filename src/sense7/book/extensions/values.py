@@ -4,7 +4,7 @@ Roles, so that no number is typed into prose:
 
 - ``{value}`alpha_turn```: a recorded value with its interval; ``{value}`alpha_turn.estimate```, ``.n``, ``.count`` (a
   share as 8 of 18) or ``.expected`` (what the simulation should give) for a part of it; the reason if it has none;
-- ``{published}`alpha_turn```: the published figure of a claim, or the claim in words; with ``.source`` its source;
+- ``{published}`alpha_turn```: the published figure of a claim, or the claim in words;
 - ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts ...);
 - ``{answer}`` and ``{rehearsed}``: of a claim, the first words of an answer, and what was expected and found.
 
