@@ -312,7 +312,9 @@ def test_the_shipped_predictions_are_marked_by_name_in_every_row_and_by_a_sheet(
 
 @pytest.fixture(scope="module")
 def all_claims():
-    return {claim.id: claim for claim in claims.load_claims(CLAIMS)}
+    loaded = claims.load_claims(CLAIMS)
+    assert len({claim.id for claim in loaded}) == len(loaded)
+    return {claim.id: claim for claim in loaded}
 
 
 PARAMETERS = {"participants": 109, "turn_sd": 0.55}

@@ -10,7 +10,6 @@ found, and how many simulated studies of this size meet the rule. Where the simu
 their agreement shows nothing.
 """
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -206,10 +205,6 @@ def load_claims(path: Path) -> list[Claim]:
         raise UserError(f"{path}: can't be read ({reason(error)}). Fix the file.") from None
     schema = read_json(Path(__file__).with_name("claims_schema.json"))
     require_schema(entries, schema, f"{path} (its head explains the fields)")
-    counts = Counter(entry["id"] for entry in entries)
-    doubled = [name for name, count in counts.items() if count > 1]
-    if doubled:
-        raise UserError(f"{path}: {', '.join(doubled)} stands more than once. Keep one.")
     return [Claim(**entry) for entry in entries]
 
 
