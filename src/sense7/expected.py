@@ -88,14 +88,17 @@ class ExpectedValue:
         return self.source == INDEPENDENT and self.error == 0
 
 
+def is_of_simulated_judge(value: Mapping) -> bool:
+    """Whether a recorded value was computed from ratings of a simulated judge."""
+    return (value["method"] or "").startswith(SIMULATED_WORDS)
+
+
 def is_set_to_published(value: Mapping) -> bool:
     """Whether a recorded value of simulated data lies near a published figure because the simulation was set so.
 
     A judge's value does only if that judge is a simulated one.
     """
-    is_of_simulation = not value["key"].startswith(_OF_JUDGE)
-    if (value["method"] or "").startswith(SIMULATED_WORDS):
-        is_of_simulation = True
+    is_of_simulation = not value["key"].startswith(_OF_JUDGE) or is_of_simulated_judge(value)
     return is_of_simulation and value["key"] in _SET_TO_PUBLISHED
 
 

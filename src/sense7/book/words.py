@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader
 
 from sense7.claims import CHECK, PAPER, Row, State
 from sense7.expected import FILE as EXPECTED
-from sense7.expected import ExpectedValue, is_set_to_published
+from sense7.expected import ExpectedValue, is_of_simulated_judge, is_set_to_published
 from sense7.files import read_json
 from sense7.record import format_number, format_value, read_values
 from sense7.taxonomy import SIMULATED_WORDS
@@ -38,11 +38,6 @@ MARKS = {
     State.CONSISTENT: "●",
 }
 """State of a claim -> a mark, so that it does not rest on color alone."""
-
-
-def is_of_simulated_judge(value: Mapping) -> bool:
-    """Whether a recorded value was computed from ratings of a simulated judge."""
-    return (value["method"] or "").startswith(SIMULATED_WORDS)
 
 
 def _sentence(text: str | None) -> str:
