@@ -15,7 +15,7 @@ import yaml
 
 from sense7.book.code import PACKAGE, environment_of, is_source, versions
 from sense7.book.editions import DATA_SETS, edition_folder, require_same_source, source_of
-from sense7.book.run import SET_BY_BUILD, Job, digest_of_values, parameters_of, plan
+from sense7.book.run import SET_BY_BUILD, Job, digest_of_values, plan
 from sense7.checkout import Project, commit_of, find_project
 from sense7.errors import BuildError, UserError
 from sense7.file_names import LONGEST
@@ -123,7 +123,10 @@ class Inputs:
     @functools.cached_property
     def jobs(self) -> dict[str, Job]:
         """The execution of each notebook, by its name."""
-        parameters = parameters_of(self.parameters, self.provenance.file, bool(self.predictions))
+        parameters = {**self.parameters, "data": f"../data/{self.provenance.file}"}
+        parameters["results"] = "../results"
+        if self.predictions:
+            parameters["predictions"] = "../predictions"
         workbook = reading_digest(self.path, self.provenance.sha256)
         # Figures say what the workbook is: a verified one may have the bytes of a mirror's.
         shown = digest_of_values([workbook, self.provenance.label])

@@ -87,14 +87,6 @@ def digest_of_values(content: object) -> str:
 # --- plan ---------------------------------------------------------------------------------
 
 
-def parameters_of(chosen: Mapping, file: str, is_judged: bool) -> dict:
-    """Values for the notebooks' parameters: the user's, and those of the build itself."""
-    parameters = {**chosen, "data": f"../data/{file}", "results": "../results"}
-    if is_judged:
-        parameters["predictions"] = "../predictions"
-    return parameters
-
-
 def plan(
     root: Path,
     parameters: Mapping,
