@@ -196,15 +196,14 @@ def commit_of(root: Path) -> dict:
         ``commit``: its hash, None where git or its history is missing, as for an installed package; ``changed``:
         whether a file that a book is made of differs from it, None where that is not known.
     """
-    root = root.resolve()
-    top = _git(root, "rev-parse", "--show-toplevel")
-    if top is None or Path(top.strip()).resolve() != root:  # a folder inside some other repository
+    answers = []
+    # Without it: an archive, an installed package, or a folder inside some other repository.
+    if os.path.lexists(root / ".git"):
+        answers = [_run_git(root, *arguments) for arguments in (_ASK_COMMIT, _ASK_CHANGES)]
+    if not answers or any(answer is None or answer.returncode for answer in answers):
         return {"commit": None, "changed": None}
-    commit = _git(root, *_ASK_COMMIT)
-    changes = _git(root, *_ASK_CHANGES)
-    if commit is None or changes is None:
-        return {"commit": None, "changed": None}
-    return {"commit": commit.strip(), "changed": bool(changes)}
+    commit, changes = (answer.stdout.strip() for answer in answers)
+    return {"commit": commit, "changed": bool(changes)}
 
 
 def why_commit_unknown(root: Path) -> str:
@@ -224,19 +223,12 @@ def why_commit_unknown(root: Path) -> str:
     return ""
 
 
-def _git(root: Path, *arguments: str) -> str | None:
-    """What git prints; None where it is missing or fails."""
-    answer = _run_git(root, *arguments)
-    if answer is None or answer.returncode:
-        return None
-    return answer.stdout
-
-
 def _run_git(root: Path, *arguments: str) -> subprocess.CompletedProcess | None:
     """What git answers, in English; None where it is missing."""
     # What a hook or a rebase sets would lead git to another repository.
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     environment["GIT_OPTIONAL_LOCKS"] = "0"
+    environment["GIT_CEILING_DIRECTORIES"] = str(root.resolve().parent)
     environment["LC_ALL"] = "C"
     try:
         return subprocess.run(  # noqa: S603 - git, with words of our own

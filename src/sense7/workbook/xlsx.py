@@ -14,7 +14,7 @@ import posixpath
 import re
 import zipfile
 import zlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -152,19 +152,19 @@ def require_memory(path: Path, parts: Mapping[str, bytes], sheets: Sequence[byte
         raise refusal(path, "too-large", reason=reason)
 
 
-def marks_of(where: str, xml: bytes, is_calculated: bool) -> dict[str, list]:
+def marks_of(where: str, xml: bytes, is_calculated: bool) -> tuple[list, list]:
     """Places (column from 0, row from 1) of errors and formulas without a value, and hidden rows of a sheet.
 
     A sheet that reaches too far is refused, and so is a cell that does not begin with its place, as <c r="A1"> does.
     """
-    marks = defaultdict(list)
+    without_value = []
     if not any(sign.search(xml) for sign in _SIGNS):
-        return marks
+        return without_value, []
     elsewhere = _CELL_ELSEWHERE.search(xml)
     if elsewhere:
         text = elsewhere[0].decode(errors="replace")
         raise refusal(where, "no-workbook", reason=f"a cell without its place: {text}")
-    marks["hidden"] = [int(row[1]) for row in _HIDDEN_ROW.finditer(xml)]
+    hidden = [int(row[1]) for row in _HIDDEN_ROW.finditer(xml)]
     width = height = 0
     for letters, digits, attributes, content in _CELL.findall(xml):
         if not content:  # formatted, and blank
@@ -172,15 +172,15 @@ def marks_of(where: str, xml: bytes, is_calculated: bool) -> dict[str, list]:
         column, row = column_number(letters.decode()), int(digits)
         width, height = max(width, column + 1), max(height, row)
         if b't="e"' in attributes:
-            marks["without value"].append((column, row))
+            without_value.append((column, row))
         elif b't="str"' not in attributes and _FORMULA.search(content):
             value = b"".join(_VALUE.findall(content))
             if not value or (not is_calculated and not value.strip(b"0.")):
-                marks["without value"].append((column, row))
+                without_value.append((column, row))
     if height > MOST_ROWS or width > MOST_COLUMNS or width * height > MOST_CELLS:
         reason = f"it reaches to row {height:,} and column {width:,}"
         raise refusal(where, "too-large", reason=reason)
-    return marks
+    return without_value, hidden
 
 
 # --- reading ---
@@ -208,7 +208,7 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
             if metadata.typ != python_calamine.SheetTypeEnum.WorkSheet or only not in (None, name):
                 continue
             where = f"{path}: sheet {name}"
-            marks = marks_of(where, xml, is_calculated)
+            without_value, hidden = marks_of(where, xml, is_calculated)
             page = book.get_sheet_by_name(name)
             height, width = (last + 1 for last in page.end or (-1, -1))
             cells += height * width
@@ -216,7 +216,7 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
                 raise refusal(where, "too-large", reason=f"with those before, {cells:,} cells")
             header, *rows = page.to_python(skip_empty_area=False) or [[]]
             rows = [[None if cell == "" else cell for cell in row] for row in rows]
-            for column, row in marks["without value"]:  # 0, where nothing is stored
+            for column, row in without_value:  # 0, where nothing is stored
                 if 1 < row < height + 1 and column < width and type(rows[row - 2][column]) is float:
                     rows[row - 2][column] = None
             rows = without_end(rows, [None] * width)
@@ -225,8 +225,8 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
                 list(map(as_text, header)),
                 rows,
                 metadata.visible == python_calamine.SheetVisibleEnum.Visible,
-                marks["without value"],
-                [row for row in marks["hidden"] if 1 < row <= len(rows) + 1],
+                without_value,
+                [row for row in hidden if 1 < row <= len(rows) + 1],
             )
     except (python_calamine.CalamineError, OSError, ValueError) as error:
         raise refusal(where, "no-workbook", reason=one_line(error)) from None
