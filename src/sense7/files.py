@@ -252,24 +252,23 @@ def write_whole(path: Path, text: str, *, replace: bool = False) -> None:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
-def require_free(path: Path, where: str = "", *, replace: bool = False) -> None:
+def require_free(path: Path, *, replace: bool = False) -> None:
     """Refuse a place for a file where there is a folder, or a file that is not to be replaced.
 
     This is said before anything is computed; :func:`replacing` sees to it again when the file is
     there to be moved.
     """
-    where = where or str(path)
     if path.is_dir():
-        raise UserError(f"{where}: this is a folder. Give the name of a file.")
+        raise UserError(f"{path}: this is a folder. Give the name of a file.")
     if not os.path.lexists(path):
         return
     if not path.is_symlink() and not path.is_file():
         raise UserError(
-            f"{where}: this is no ordinary file (a pipe or a device). Give another name."
+            f"{path}: this is no ordinary file (a pipe or a device). Give another name."
         )
     if not replace:
         raise UserError(
-            f"{where}: is there already. Give another name, or --force to write over it."
+            f"{path}: is there already. Give another name, or --force to write over it."
         )
 
 

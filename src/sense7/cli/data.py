@@ -65,7 +65,7 @@ def simulate(
         return
     if out is None:
         raise UserError("say where the workbook is to be written: --out FILE.xlsx")
-    require_free(out, f"--out {out}", replace=force)
+    require_free(out, replace=force)
     require_free(reading_path(out), replace=force)
     assigned = assignments(parameter)
     of_judge = {name: value for name, value in assigned.items() if name.startswith("judge_")}

@@ -1,5 +1,6 @@
 """Cells of any type as texts, names and numbers."""
 
+import functools
 import math
 import re
 import unicodedata
@@ -85,9 +86,8 @@ def as_name(cell) -> str | None:
 
 def as_names(cells: Sequence) -> list[str | None]:
     """Each cell of a column by :func:`as_name`."""
-    keys = distinct_keys(cells)
-    names = {key: as_name(cell) for key, cell in dict(zip(keys, cells, strict=True)).items()}
-    return list(map(names.__getitem__, keys))
+    name_of_distinct = functools.lru_cache(maxsize=None, typed=True)(as_name)
+    return list(map(name_of_distinct, cells))
 
 
 def select(column: Sequence, indices: Iterable[int]) -> list | array:
