@@ -90,7 +90,6 @@ def build_edition(
         return unchanged
     from sense7.book.pages import jupyter_book_waiting  # with the templates
 
-    config = configuration(inputs.project.sources)
     ahead = inputs.path, inputs.name
     try:
         # What cannot be used is refused before anything is written. Meanwhile other processes import what they need.
@@ -102,7 +101,7 @@ def build_edition(
             with build_lock(inputs, say):
                 if is_finished(inputs, say):
                     return unchanged
-                return write_edition(inputs, contents, config, jupyter_book, executor, say)
+                return write_edition(inputs, contents, jupyter_book, executor, say)
     except (OSError, BuildError) as error:
         full_disk = disk_trouble(str(error))  # of this process or another
         if full_disk is not None:
@@ -186,7 +185,6 @@ def read_contents(inputs: Inputs, say: Callable = silent) -> Contents:
 def write_edition(
     inputs: Inputs,
     contents: Contents,
-    config: dict,
     jupyter_book: Callable,
     execution: Execution,
     say: Callable,
@@ -197,6 +195,7 @@ def write_edition(
     from sense7.explorer import explorer_files
 
     folder = inputs.folder
+    config = configuration(inputs.project.sources)
     with replacing_folder(folder, check=partial(set_aside, say=say)) as edition:
         executed, facts = compute(inputs, contents, edition, execution, say)
         say("pages: Jupyter Book")
