@@ -38,11 +38,12 @@ from sphinx.util.docutils import SphinxDirective
 
 import sense7
 from sense7.book.editions import DATA_PAGE
-from sense7.book.extensions.tables import rerun_and_values
+from sense7.book.extensions.tables import TABLES, compared
 from sense7.book.extensions.values import edition_of, fold, looked_up, raw
 from sense7.book.words import CODE, PROVENANCE, as_text
 from sense7.files import read_json
 from sense7.sources.released import RELEASED
+from sense7.taxonomy import SIMULATED_WORDS
 
 # --- how to run it again, and all its values -------------------------------------------
 
@@ -62,7 +63,8 @@ def add_rerun(app, tree) -> None:
     section = nodes.section(
         "", nodes.title("", "Rerun this page"), ids=["rerun-this-page"], names=["rerun this page"]
     )
-    section += raw(rerun_and_values(edition, name, command))
+    keys = [key for key, value in edition.values.items() if value["notebook"] == name]
+    section += raw(TABLES.rerun(edition, name, command, keys, compared, SIMULATED_WORDS))
     sections = list(tree.findall(nodes.section))
     further_analyses = [part for part in sections if MORE in part["ids"]]
     (further_analyses or sections)[0].append(section)
@@ -155,7 +157,7 @@ def lead_with_real_data(app, tree) -> None:
 # --- what stands on it from elsewhere in the book ----------------------------------------
 
 
-NOT_DRAWN = "This figure was not drawn here; its page may say why."
+NOT_DRAWN = "<p>This figure was not drawn here; its page may say why.</p>"
 
 
 def find_picture(node: dict, name: str) -> str | None:
@@ -170,7 +172,7 @@ def find_picture(node: dict, name: str) -> str | None:
     >>> find_picture({"cells": [cell]}, "levels") == figure
     True
     >>> find_picture({"cells": [cell | {"outputs": []}]}, "levels")
-    'This figure was not drawn here; its page may say why.'
+    '<p>This figure was not drawn here; its page may say why.</p>'
     >>> find_picture({"cells": [cell]}, "other") is None
     True
     """
@@ -196,11 +198,8 @@ class PictureDirective(SphinxDirective):
             markup = find_picture(read_json(path), name)
         if markup is None:
             raise self.error(f"{page} has no figure {name!r}")
-        content = raw(markup)
-        if markup == NOT_DRAWN:
-            content = nodes.paragraph("", markup)
         # Made by figures and tables of this library, which escape all texts of a workbook.
-        return [nodes.container("", content, classes=["sense7-picture"])]
+        return [nodes.container("", raw(markup), classes=["sense7-picture"])]
 
 
 # --- formulas -----------------------------------------------------------------------------

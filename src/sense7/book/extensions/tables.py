@@ -12,13 +12,12 @@ from collections.abc import Mapping
 from sphinx.util.docutils import SphinxDirective
 
 from sense7.book.extensions.values import edition_of, raw
-from sense7.book.words import TEMPLATES, Edition
+from sense7.book.words import TEMPLATES
 from sense7.checkout import data_file
 from sense7.expected import BEYOND, ExpectedValue
 from sense7.files import read_json
-from sense7.taxonomy import SIMULATED_WORDS
 
-_TABLES = TEMPLATES.get_template("tables.html").module
+TABLES = TEMPLATES.get_template("tables.html").module
 
 
 def compared(value: Mapping, truth: ExpectedValue) -> tuple[bool, str]:
@@ -53,12 +52,6 @@ def compared(value: Mapping, truth: ExpectedValue) -> tuple[bool, str]:
     return differs, "; ".join(words)
 
 
-def rerun_and_values(edition: Edition, name: str, command: str) -> str:
-    """The command that runs a notebook again, and its recorded values, on simulated data with what is expected."""
-    keys = [key for key, value in edition.values.items() if value["notebook"] == name]
-    return _TABLES.rerun(edition, name, command, keys, compared, SIMULATED_WORDS)
-
-
 class PutInDirective(SphinxDirective):
     """Say what was put in and what is expected, where that is known."""
 
@@ -76,4 +69,4 @@ class ReferenceValues(SphinxDirective):
     def run(self):
         file = data_file("reference.json")
         self.env.note_dependency(str(file))
-        return [raw(_TABLES.reference(read_json(file)))]
+        return [raw(TABLES.reference(read_json(file)))]
