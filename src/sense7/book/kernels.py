@@ -51,8 +51,6 @@ LIBRARIES = (
 PACKAGES = ("findings", "figures", "statistics", "judge.scores")
 """Packages of this library that notebooks use."""
 
-_LAUNCHER = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-
 
 def start_fork_server(study: tuple[Path, str] | None = None) -> None:
     """Begin to import libraries and read a study (path and name), unless this process has a fork server already.
@@ -155,7 +153,11 @@ def kernel_manager(folder: str, environment: Mapping[str, str], kernels) -> type
 
     class Manager(AsyncKernelManager):
         # Not one of the user's.
-        kernel_spec = KernelSpec(argv=_LAUNCHER, display_name="Python 3", language="python")
+        kernel_spec = KernelSpec(
+            argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+            display_name="Python 3",
+            language="python",
+        )
 
         def __init__(self, **traits):
             traits["kernel_id"] = str(uuid.uuid4())

@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sense7.book.code import Library, digest_files, environment_of, library_digest, versions
@@ -138,24 +138,24 @@ def plan(
 # --- executors ----------------------------------------------------------------------------
 
 
+@dataclass
 class Kernels:
     """The kernels of this process, which are killed together; forked where the system can (Linux)."""
 
-    def __init__(self, *, fork: bool = False):
-        self.stopped = False
-        self.fork = fork
-        self._started = []
+    fork: bool = False
+    stopped: bool = False
+    started: list = field(default_factory=list)
 
     def add(self, process) -> None:
         """Take a kernel that has started."""
-        self._started.append(process)
+        self.started.append(process)
         if self.stopped:
             process.kill()
 
     def kill(self) -> None:
         """Kill every kernel, also one that is about to start."""
         self.stopped = True
-        for process in self._started:
+        for process in self.started:
             process.kill()  # does nothing to one that has ended
 
 
