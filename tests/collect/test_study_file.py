@@ -20,13 +20,30 @@ WRONG = {  # content, what of it is named
     "dimensions: [Afective]": ["dimensions: ", "'Afective'", "Affective"],
     "order: shuffled": ["seed: ", "order: shuffled"],
     "{order: shuffled, seed: -1}": ["seed: -1"],
+    "{order: shuffled, seed: 1000000000000}": ["seed: 1000000000000"],
     "turns: frist": ["turns: ", "'frist'", "first"],
+    "turns: [0]": ["turns: 1: 0"],
+    "turns: [1, 1]": ["turns: [1, 1]"],
+    "turns: [100001]": ["turns: 1: 100001"],
+    "dimensions: []": ["dimensions: []"],
+    "dimensions: [Interest, Interest]": ["dimensions: ['Interest', "],
+    "before: [topic, topic]": ["before: ['topic', "],
+    "after: [empathy, empathy]": ["after: ['empathy', "],
+    "overall: 1": ["overall: 1"],
     "before: topic": ["before: "],
     "after: [sucessful]": ["after: ", "'sucessful'", "successful"],
     "conversations: all": ["conversations: ", "'all'"],
     "questions: [{name: Age}]": ["questions: 1: text: "],
     "questions: [{name: Age, text: Old, typ: number}]": ["questions: 1: typ: "],
     "questions: [{name: P_ID, text: Who}]": ["questions: 1: name: ", "'P_ID'"],
+    "questions: [{name: Participant, text: Who}]": ["questions: 1: name: ", "'Participant'"],
+    "questions: [{name: T_askId, text: Who}]": ["questions: 1: name: ", "'T_askId'"],
+    "questions: [{name: A, text: a, choices: [x, y]}]": ["questions: 1: choices: "],
+    "questions: [{name: A, text: a, lowest: 1}]": ["questions: 1: lowest: "],
+    "questions: [{name: A, text: a, highest: 1}]": ["questions: 1: highest: "],
+    "questions: [{name: A, text: a, kind: choice, choices: [x]}]": ["questions: 1: choices: "],
+    "questions: [{name: A, text: ' '}]": ["questions: 1: text: "],
+    "questions: [{name: A, text: a, kind: number, highest: 1000000000001}]": ["questions: 1: lowest, "],
     "questions: [{name: Age, text: a}, {name: age, text: b}]": ["questions: 2: name: ", "age"],
     "questions: [{name: A, text: a, kind: choice}]": ["questions: 1: choices: "],
     "questions: [{name: A, text: a, kind: choice, choices: [Yes, No]}]": ["questions: 1: choices: "],
@@ -125,20 +142,11 @@ def write_chats(tmp_path, *lines):
 
 NOT_TO_RATE = {  # a second line, what of it is named
     "a name that is a formula": ({"id": "=cmd()", "messages": TALK}, ["'=cmd()': id: "]),
-    "a participant that is a formula": (
-        {"id": "a", "participant": "@x", "messages": TALK},
-        ["participant: ", "'@x'"],
-    ),
-    "no turn": (
-        {"id": "a", "messages": [{"role": "user", "content": "Yes"}]},
-        ["conversation 'a': "],
-    ),
-    "a long text": (
-        {"id": "a", "messages": [{"role": "assistant", "content": "x" * 32_768}]},
-        ["message 1: "],
-    ),
+    "a participant that is one": ({"id": "a", "participant": "@x", "messages": TALK}, ["participant: ", "'@x'"]),
+    "no turn": ({"id": "a", "messages": [{"role": "user", "content": "Yes"}]}, ["conversation 'a': "]),
+    "a long text": ({"id": "a", "messages": [{"role": "assistant", "content": "x" * 32_768}]}, ["message 1: "]),
     "no message": ({"id": "a", "messages": [*TALK, "x"]}, ["line 2: ", "messages[3]: "]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", NOT_TO_RATE)
