@@ -1,12 +1,13 @@
 """Cells of answer scales to levels and states: the one path from a cell to a level."""
 
+import functools
 import math
 from array import array
 from collections import Counter, defaultdict
 
 from sense7.study import ABSENT, RATED, STATES, UNREADABLE
 from sense7.taxonomy import Column, normalise_word
-from sense7.workbook.ids import as_number, as_text, distinct_keys
+from sense7.workbook.ids import as_number, as_text
 from sense7.workbook.reading import LABELS, Answers
 
 FREQUENT = 3
@@ -55,24 +56,23 @@ def _read_column(table, column: Column) -> tuple[array, array]:
     reading = table.reading
     answers = reading.answers_of(column)
     cells = table.cells(column.official)
-    keys = distinct_keys(cells)
-    level_by_key, state_by_key = {}, {}
-    unreadable = {}
-    for key, cell in dict(zip(keys, cells, strict=True)).items():
+
+    @functools.lru_cache(maxsize=None, typed=True)
+    def read_cell(cell: object) -> tuple[float, int]:
         level, state = level_of(cell, answers, reading.decimal)
-        if state == UNREADABLE:
-            unreadable[key] = as_text(cell).strip()
-        level_by_key[key] = level
-        state_by_key[key] = STATES.index(state)
-    levels = array("d", map(level_by_key.__getitem__, keys))
-    states = array("b", map(state_by_key.__getitem__, keys))
-    if not unreadable:
+        return level, STATES.index(state)
+
+    read = list(map(read_cell, cells))
+    levels = array("d", [level for level, _ in read])
+    states = array("b", [state for _, state in read])
+    unreadable, blank = STATES.index(UNREADABLE), STATES.index(ABSENT)
+    if unreadable not in states:
         return levels, states
     answered = count_answered(states)
     rows_of = defaultdict(list)
-    for row, key in enumerate(keys, 2):
-        if key in unreadable:
-            rows_of[unreadable[key]].append(row)
+    for row, (cell, state) in enumerate(zip(cells, states, strict=True), 2):
+        if state == unreadable:
+            rows_of[as_text(cell).strip()].append(row)
     counts = Counter({text: len(rows) for text, rows in rows_of.items()})
     is_frequent = not reading.leaves_out and max(counts.values(), default=0) >= FREQUENT
     if counts.total() <= reading.largest_unreadable * answered and not is_frequent:
@@ -86,8 +86,8 @@ def _read_column(table, column: Column) -> tuple[array, array]:
     words = {"values": ", ".join(values), "answered": answered, "severity": reading.severity}
     table.add("undeclared", column.official, **words)
     levels = array("d", [math.nan] * len(levels))
-    code_of = {code: STATES.index(UNREADABLE) for code in states}
-    code_of[STATES.index(ABSENT)] = STATES.index(ABSENT)
+    code_of = dict.fromkeys(states, unreadable)
+    code_of[blank] = blank
     return levels, array("b", map(code_of.get, states))
 
 

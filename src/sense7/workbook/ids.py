@@ -96,14 +96,6 @@ def select(column: Sequence, indices: Iterable[int]) -> list | array:
     return array(column.typecode, cells) if isinstance(column, array) else list(cells)
 
 
-def distinct_keys(cells: Sequence) -> Sequence:
-    """Keys under which a mapping distinguishes the cells of a column: with their types where 1 could be True."""
-    types = set(map(type, cells)) - {str, type(None)}
-    if len(types) < 2:
-        return cells
-    return [(type(cell), cell) for cell in cells]
-
-
 def as_number(cell, decimal: str = ".") -> float | None:
     """The number in a cell, also of a text in ASCII digits with a decimal sign; None if it holds none.
 
