@@ -66,7 +66,9 @@ NO_STUDIES = {
     "no title": ("introduction: no title", ["title: "]),
     "a key twice": ("title: a\ntitle: b", ["line 2: ", "title: "]),
     "an alias": ("title: &a b\nconsent: *a", ["line 2"]),
-    "a control character": ('title: "a\\u0000"', ["title: "]),
+    "a control character": ('title: "a\\u001b[31m"', ["title: "]),
+    "half a character": ('title: "a\\ud800"', ["title: "]),
+    "a zero character": ('title: "a\\u0000"', ["title: "]),
     "a large file": ("#" * 2_000_000, []),
     "no UTF-8": ("title: Gespr\udce4che", ["byte 13: "]),
 }

@@ -101,6 +101,7 @@ def test_a_person_who_was_asked_once_about_himself_has_one_row(bring):
     declared = LONG + "PID: who\nparticipants: {Age: years, Job: work}\n"
     done, study = bring("chat,no,q1,who,years,work\nc1,,,A,30,\nc2,1,2,A,,cook\n", declared)
     assert "1 conversation without an answer, such as 'c1'" in done.stdout
+    assert "follow each other" not in done.stdout
     assert study.participants.iloc[:, :3].to_numpy().tolist() == [["A", 30, "cook"]]
 
 
@@ -178,6 +179,7 @@ def test_a_table_that_does_not_fit_is_refused_and_nothing_is_written(bring, tmp_
 MAPS = {
     "an unknown key": (LONG + "Mood: q2\n", ["Mood", "Model"]),
     "a list of columns": (LONG + "Interest: [q1]\n", ["Interest"]),
+    "a column without a name": (LONG + "Interest: ''\n", ["Interest: ''"]),
     "no conversation": (LONG.replace("TaskId: chat", ""), ["TaskId"]),
     "one column of two ratings": (LONG + "Interest: q1\n", ["{dimension}"]),
     "a pattern of one dimension": (WIDE + "ratings: T{turn}\n", ["{dimension}"]),

@@ -17,6 +17,7 @@ from helpers.studies import write_study
 from sense7 import cli, tables
 from sense7.book import run
 from sense7.book.run import execute_notebooks, in_threads, plan
+from sense7.cli.common import print_table
 from sense7.judge.files import write_predictions
 from sense7.processes import KEYS
 
@@ -51,6 +52,13 @@ def test_a_table_and_a_sentence_show_a_text_as_it_is(payload):
 
 
 # The terminal
+
+
+def test_a_table_in_a_terminal_shows_marks_of_its_program_as_text(capsys):
+    print_table("[b]title[/b] :cat:", ["head"], [["[red]cell[/] :dog:"]])
+    shown = capsys.readouterr().out
+    assert "[b]title[/b] :cat:" in shown
+    assert "[red]cell[/] :dog:" in shown
 
 
 def test_nothing_that_a_command_prints_steers_the_terminal(workbook, monkeypatch, capsys, tmp_path):

@@ -93,13 +93,10 @@ def test_parameters_are_sent_as_given_and_remembered(server, study_of, tmp_path)
 @pytest.mark.parametrize(
     ("texts", "places"),
     [
-        (["seed"], ["--param seed"]),
-        (["effort=low"], ["--param 'effort=\"low\"'"]),
-        (["seed=NaN"], ["--param seed"]),
-        (["model=1"], ["--param model"]),
-        (["max_tokens=true"], ["--param max_tokens", "1"]),
+        (["seed"], ["--param seed"]), (["seed=NaN"], ["--param seed"]), (["model=1"], ["--param model"]),
+        (["effort=low"], ["--param 'effort=\"low\"'"]), (["max_tokens=true"], ["--param max_tokens", "1"]),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_parameter_is_refused_with_the_way_to_write_it(texts, places):
     with naming.refused(*places, "--param"):
         parse_parameters(texts)

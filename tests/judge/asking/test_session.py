@@ -61,11 +61,13 @@ def test_all_that_was_sent_and_returned_is_kept_in_one_file_a_run(server, study_
     assert len(outputs) == len(kept_in(tmp_path)) == 12
 
 
-def test_so_many_requests_run_at_once_and_progress_is_told(server, study_of, tmp_path):
+def test_so_many_requests_run_at_once_and_progress_is_told(server, study_of, tmp_path, monkeypatch):
+    monkeypatch.setattr("sense7.judge.asking.session.SECONDS_BETWEEN_LINES", 0.0)
     server.latency, lines = 0.05, []
     plan = plan_for(study_of(6), server, tmp_path, runs=2, prices=Price(1.0, 10.0), concurrency=5)
     carry_out(plan, say=lines.append)
     assert server.most_at_once == 5
+    assert [line.split()[0] for line in lines] == [f"{done}/12" for done in range(1, 13)]
     naming.check(lines[-1], "12/12", "ok 12", "2,400", 360, "cost 0.01")
 
 
