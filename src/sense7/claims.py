@@ -171,7 +171,7 @@ class Row:
     """
 
     claim: Claim
-    computed: dict | None
+    computed: Mapping | None
     state: State
     why: str
     asks: str | None
@@ -251,7 +251,7 @@ def make_ledger(
         rows.append(
             Row(
                 claim=claim,
-                computed=dict(value) if value else None,
+                computed=value,
                 state=state,
                 why=why,
                 asks=_asks(claim, value),
