@@ -3,7 +3,6 @@
 Pages are read and written in parallel, as far as Sphinx's extensions allow.
 """
 
-import contextlib
 import gc
 import importlib
 import os
@@ -27,8 +26,7 @@ def main(folder: str) -> None:
     # Cards, which _config.yml leaves out, would import matplotlib.
     sys.modules["sphinxext.opengraph._social_cards"] = None
     for module in MODULES:
-        with contextlib.suppress(Exception):  # Sphinx will say so
-            importlib.import_module(module)
+        importlib.import_module(module)
     if not os.read(0, 1):
         return
     threading.Thread(target=lambda: os.read(0, 1) or os._exit(1), daemon=True).start()
