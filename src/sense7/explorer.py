@@ -175,9 +175,9 @@ def _messages(study: Study, signs: pd.Series) -> dict[str, list[dict]]:
     rows = study.messages.merge(rated, on=["conversation", "position"], how="left")
     rows = rows.sort_values(["conversation", "position"], kind="stable")
     rows = rows.assign(seconds=rows["seconds"].round(1), retry=rows["retry"].map(as_name))
-    shown = rows[["role", "content", "seconds", "retry", "comment", "ratings"]]
+    contents = rows[["role", "content", "seconds", "retry", "comment", "ratings"]]
     messages: dict[str, list[dict]] = {}
-    for name, message in zip(rows["conversation"], shown.to_dict("records"), strict=True):
+    for name, message in zip(rows["conversation"], contents.to_dict("records"), strict=True):
         present = {part: value for part, value in message.items() if pd.notna(value)}
         messages.setdefault(name, []).append(present)
     return messages

@@ -223,7 +223,7 @@ def compute(
     execution: Execution,
     say: Callable,
 ) -> tuple[list[str], dict]:
-    """Write the data, values, notebooks, ledger and facts of an edition; return the executed notebooks, and facts."""
+    """Write all of an edition but its pages; return the executed notebooks, and the facts."""
     from sense7.book.ledger import write_ledger
     from sense7.book.words import summaries
     from sense7.published_ids import write_published_ids

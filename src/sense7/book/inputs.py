@@ -37,8 +37,8 @@ PROVIDERS = {"github.com": "github", "gitlab.com": "gitlab", "bitbucket.org": "b
 class Inputs:
     """The sources of an edition: checkout, workbook, the user's parameters and folder of predictions, and notebooks.
 
-    ``only`` names the notebooks that are executed; without any, all are. Below ``failed_below`` lie copies of notebooks
-    that failed, where the project's own place is removed afterwards.
+    ``only`` names the notebooks that are executed; without any, all are. Copies of notebooks that
+    failed lie below ``failed_below``, where the project's own place is removed afterwards.
     """
 
     project: Project
@@ -129,8 +129,8 @@ class Inputs:
             parameters["predictions"] = "../predictions"
         workbook = reading_digest(self.path, self.provenance.sha256)
         # Figures say what the workbook is: a verified one may have the bytes of a mirror's.
-        shown = digest_of_values([workbook, self.provenance.label])
-        return plan(self.project.sources, parameters, shown, self.predictions, self.only)
+        workbook = digest_of_values([workbook, self.provenance.label])
+        return plan(self.project.sources, parameters, workbook, self.predictions, self.only)
 
 
 def resolve_inputs(

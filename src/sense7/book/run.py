@@ -388,8 +388,9 @@ def execute(job: Job, edition: Path, result: Path, failed: Path, kernels: Kernel
                     failed.mkdir(parents=True, exist_ok=True)
                     copy = shutil.copyfile(done, failed / f"{name}.ipynb")
                     first_line = next(iter("".join(cell["source"]).strip().splitlines()), "")
+                    count = cell["execution_count"]
                     raise BuildError(
-                        f"{job.notebook.path}: code cell {cell['execution_count']}, which begins with {first_line!r}, "
+                        f"{job.notebook.path}: code cell {count}, which begins with {first_line!r}, "
                         f"raised {output['ename']}: {output['evalue']}. Where it stopped: {copy}"
                     )
             if cell["metadata"].get("needs"):

@@ -178,8 +178,8 @@ def find_picture(node: dict, name: str) -> str | None:
     """
     for cell in node["cells"]:
         if f'name="{name}"' in "".join(cell["source"]) and "outputs" in cell:
-            shown = [output.get("data", {}).get("text/html", "") for output in cell["outputs"]]
-            return "".join(map("".join, shown)) or NOT_DRAWN
+            parts = [output.get("data", {}).get("text/html", "") for output in cell["outputs"]]
+            return "".join(map("".join, parts)) or NOT_DRAWN
     return None
 
 

@@ -25,8 +25,8 @@ def compared(value: Mapping, truth: ExpectedValue) -> tuple[bool, str]:
 
     .. math:: z = \frac{\text{found} - \text{expected}}{\sqrt{s^2 + e^2}}
 
-    is their distance in standard errors: s is the standard deviation over simulated studies, and e the Monte Carlo
-    error of the expected value.
+    is their distance in standard errors: s is the standard deviation over simulated studies, and
+    e the Monte Carlo error of the expected value.
 
     Examples
     --------
