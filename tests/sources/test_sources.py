@@ -276,22 +276,13 @@ def test_an_editions_copy_knows_what_it_is(server, places):
     assert (bare.sha256, bare.kind, bare.verified) == (provenance.sha256, "own", False)
 
 
-FORK = "https://raw.githubusercontent.com/somebody/sense-7/main/sense-7_dataset.xlsx"
-
-
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        *{
-            "kind": "own",
-            "mirror": True,
-            "address": None,
-            "fetched": None,
-            "sha256": "0" * 64,
-        }.items(),
-        ("address", FORK),
+        ("kind", "own"), ("mirror", True), ("address", None), ("fetched", None), ("sha256", "0" * 64),
+        ("address", "https://raw.githubusercontent.com/somebody/sense-7/main/sense-7_dataset.xlsx"),
     ],
-)
+)  # fmt: skip
 def test_every_condition_of_verified_counts(server, key, value):
     fetch("official")
     provenance = resolve("official")[1]
