@@ -11,6 +11,7 @@ from sense7.errors import UserError
 from sense7.exchange.importing import read_transcript
 from sense7.judge.ratings import read_levels
 from sense7.judge.reply import read_reply
+from sense7.workbook.answers import split_number
 
 LONGER = 8
 """How many times as long the longer text is; work by its square would take 64 times as long."""
@@ -55,6 +56,7 @@ def reply(text):
 
 READERS = {
     "reply of a judge": reply,
+    "answer": split_number,
     "transcript": transcript,
     "cell of a CSV": guarded,
 }

@@ -32,8 +32,6 @@ defaults:
 CODED = "{reading: 1, defaults: {turn ratings: {categories: [{value: d, level: 2}]}}}"
 CODES = "{reading: 1, missingValues: [NA, '8'], defaults: {turn ratings: {scale: [1, 5]}}}"
 
-BESIDE = "{reading: 1, defaults: {turn ratings: {categories: [{value: 5 (very good), level: 5}]}}}"
-
 CELLS = [
     # reading file, cell, level or None, state
     *((NONE, word, level, "rated") for level, word in enumerate(LEVELS, 1)),
@@ -42,6 +40,8 @@ CELLS = [
     (NONE, "unknown", None, "not rated"),
     (NONE, None, None, "absent"),
     (NONE, " \n", None, "absent"),
+    (NONE, "4 - good", 4, "rated"),
+    (NONE, "2 (good)", 4, "rated"),
     (FIVE, 4.0, 4, "rated"),
     (FIVE, "4.0", 4, "rated"),
     (FIVE, 2.5, 2.5, "rated"),
@@ -51,12 +51,16 @@ CELLS = [
     (FIVE, "4" * 400, None, "unreadable"),
     (FIVE, "\u0664", None, "unreadable"),
     (FIVE, "4/5", None, "unreadable"),
-    (FIVE, "5 (very good)", None, "unreadable"),
-    (BESIDE, "5 (very good)", 5, "rated"),
+    (FIVE, "good (5)", 4, "rated"),
+    (FIVE, "3 - neutral", 3, "rated"),
+    (FIVE, "4 - neutral", 3, "rated"),
+    (FIVE, "7 - good", None, "unreadable"),
+    (FIVE, "1 (very good)", None, "against"),
     (FIVE, True, None, "unreadable"),
     (FIVE, math.inf, None, "unreadable"),
     (SEVEN, 3.0, 1 + 4 * 2 / 6, "rated"),
     (REVERSED, 1.0, 5, "rated"),
+    (REVERSED, "1 (very good)", 5, "rated"),
     (REVERSED, "very good", 5, "rated"),
     (PERCENT, 0.35, 1 + 4 * 0.35, "rated"),
     (PERCENT, "35 %", None, "unreadable"),
@@ -65,6 +69,7 @@ CELLS = [
     (DUTCH, "heel goed", 5, "rated"),
     (DUTCH, "no", 3, "rated"),
     (DUTCH, "Niet van toepassing", None, "not rated"),
+    (DUTCH, "9 (niet van toepassing)", None, "not rated"),
     (DUTCH, "zeg ik niet", None, "declined"),
     (DUTCH, -99.0, None, "absent"),
     (DUTCH, "good", None, "unreadable"),
@@ -90,6 +95,9 @@ def test_from_a_cell_to_a_level(reading, cell, level, state):
 
 
 WORDS = {"very poor": 1, "poor": 2, "neutral": 3, "good": 4, "very good": 5, "unknown": None}
+BESIDE_A_WORD = " +-0123456789.,:;=/|()[]\u2013"
+"""Signs of a number beside a word."""
+
 ENDS = st.tuples(st.integers(-9, 9), st.integers(-9, 9)).filter(lambda ends: ends[0] != ends[1])
 
 
@@ -101,7 +109,7 @@ ENDS = st.tuples(st.integers(-9, 9), st.integers(-9, 9)).filter(lambda ends: end
     | st.dates()
     | st.integers(-20, 20).map(float)
     | st.integers(-20, 20).map(str)
-    | st.sampled_from([*WORDS, "GOOD", " poor ", "fair", "4 - good", "1e0", "n/a"])
+    | st.sampled_from([*WORDS, "GOOD", " poor ", "fair", "4 - good", "-3 (poor)", "1e0", "n/a"])
     | st.text(max_size=8),
 )
 def test_a_level_is_stated_for_exactly_this_text_or_there_is_none(ends, cell):
@@ -111,7 +119,8 @@ def test_a_level_is_stated_for_exactly_this_text_or_there_is_none(ends, cell):
     if math.isnan(level):
         return
     text = str(cell).strip()
-    stated = WORDS.get(text.lower())
+    word = text.lower() if text.lower() in WORDS else text.lower().strip(BESIDE_A_WORD)
+    stated = WORDS.get(word)
     if stated is None:
         assert not isinstance(cell, bool)
         assert min(ends) <= float(text) <= max(ends)
@@ -162,6 +171,19 @@ def test_numbers_of_ones_own_need_a_line_in_every_sheet(minimal_sheets):
     assert ("undeclared", "Interest") in found
     assert ("undeclared", "PostTaskEmpathy_Relational") in found
     assert parse_sheets(sheets).turns["Interest"].eq(4).all()
+
+
+def test_numbers_against_their_words_stop_reading(minimal_sheets):
+    cells = [None, "1 (very good)"] * 8
+    sheets = minimal_sheets(messages={"Affective": cells})
+    with pytest.raises(WorkbookError) as caught:
+        parse_sheets(sheets, FIVE)
+    errors = caught.value.diagnostics.of("error")
+    (against,) = [error for error in errors if error.kind == "number-against-word"]
+    assert (against.column, against.rows) == ("Affective", [3])
+    reading = "{reading: 1, defaults: {turn ratings: {scale: [5, 1]}}}"
+    sheets = minimal_sheets(messages={"Affective": cells}, tasks=dict.fromkeys(NUMBERS))
+    assert parse_sheets(sheets, reading).turns["Affective"].eq(5).all()
 
 
 @pytest.mark.parametrize(("scale", "rescaled"), [("[1, 5]", set()), ("[1, 7]", {"Interest"})])
