@@ -53,8 +53,12 @@ def test_a_conversation_that_stands_twice_is_refused_with_both_rows(minimal_shee
 def test_a_message_that_stands_twice_is_refused_with_both_rows(minimal_sheets):
     found = errors_of(minimal_sheets(messages={"MessageId": [1.0, 2.0, 2.0, 4.0] * 4}))
     assert [rows[:2] for kind, _, rows in found if kind == "twice"] == [(3, 4)]
-    said = {"MessageId": ..., "Role": "assistant", "Content": "I see."}
-    assert len(parse_sheets(minimal_sheets(messages=said)).turns) == 16
+    same = {"MessageId": ..., "Role": ["user", "assistant", "assistant", "user"] * 4}
+    said = ["Hello", "I see.", "I see.", "Bye"] * 4
+    found = errors_of(minimal_sheets(messages={**same, "Content": said}))
+    assert [rows[:2] for kind, _, rows in found if kind == "twice"] == [(3, 4)]
+    other = ["Hello", "I see.", "And?", "Bye"] * 4
+    assert len(parse_sheets(minimal_sheets(messages={**same, "Content": other})).turns) == 8
 
 
 def test_a_participant_who_stands_twice_is_refused_with_both_rows(minimal_sheets):

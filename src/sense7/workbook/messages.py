@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from sense7.taxonomy import RATING_NAMES
 from sense7.workbook.conversations import Columns
-from sense7.workbook.ids import as_names, as_texts, select
+from sense7.workbook.ids import as_names, as_texts, is_blank, select
 from sense7.workbook.reading import ROLES
 from sense7.workbook.table import Table
 from sense7.workbook.xlsx import LONGEST_TEXT, utf16_units
@@ -33,10 +33,7 @@ def read_messages(
     roles = [declared_roles.get(role, role) for role in as_texts(table.cells("Role"))]
     content = as_texts(table.cells("Content"))
     comments = table.without_missing("Comment", as_texts(table.cells("Comment")))
-    keys = []
-    for key in zip(names, as_names(table.cells("MessageId")), strict=True):
-        keys.append(None if None in key else key)
-    table.report_twice("message", "MessageId", keys)
+    table.report_twice("message", "MessageId", _keys(table, names, roles, content))
     message_rows, turn_rows, other_rows = [], [], []  # counted from 0
     for row, is_filled in enumerate(table.is_filled):
         if is_filled and names[row] is None:
@@ -110,6 +107,22 @@ def read_messages(
     by_row = zip(conversations["row"], conversations["conversation"], strict=True)
     tasks.add("no-message", "TaskId", [row for row, name in by_row if name not in with_message])
     return messages, turns
+
+
+def _keys(table: Table, names: Sequence, roles: Sequence, content: Sequence) -> list[tuple | None]:
+    """Keys that two rows of one message share: MessageId, or else role and text right after each other."""
+    keys = []
+    runs = {}  # conversation -> role and text of its last row, and the row in which they began
+    identifiers = as_names(table.cells("MessageId"))
+    columns = zip(names, identifiers, roles, content, strict=True)
+    for row, (name, identifier, role, text) in enumerate(columns, 2):
+        if runs.get(name, (None,))[0] != (role, text):
+            runs[name] = (role, text), row
+        key = (name, identifier or f"in row {runs[name][1]}")
+        if name is None or (identifier is None and is_blank(text)):
+            key = None
+        keys.append(key)
+    return keys
 
 
 def order_of(
