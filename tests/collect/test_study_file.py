@@ -37,6 +37,7 @@ WRONG = {  # content, what of it is named
     "questions: [{name: Age, text: Old, typ: number}]": ["questions: 1: typ: "],
     "questions: [{name: P_ID, text: Who}]": ["questions: 1: name: ", "'P_ID'"],
     "questions: [{name: Participant, text: Who}]": ["questions: 1: name: ", "'Participant'"],
+    f"questions: [{{name: {'A' * 41}, text: Who}}]": ["questions: 1: name: ", "'AAA"],
     "questions: [{name: T_askId, text: Who}]": ["questions: 1: name: ", "'T_askId'"],
     "questions: [{name: A, text: a, choices: [x, y]}]": ["questions: 1: choices: "],
     "questions: [{name: A, text: a, lowest: 1}]": ["questions: 1: lowest: "],
@@ -50,7 +51,7 @@ WRONG = {  # content, what of it is named
     "questions: [{name: '=1', text: Who}]": ["questions: 1: name: ", "'=1'", "Age"],
     "questions: [{name: A, text: a, kind: choice, choices: [x, x]}]": ["questions: 1: choices: "],
     "questions: [{name: A, text: a, kind: number, lowest: 5, highest: 5}]": ["questions: 1: lowest, highest: "],
-    "questions: [{name: A, text: a, kind: number, lowest: .inf}]": ["questions: 1: lowest, ", "inf"],
+    "questions: [{name: A, text: a, kind: number, lowest: -.inf}]": ["questions: 1: lowest, ", "-inf"],
 }  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from sense7.collect.page import SCALES
 from sense7.collect.study import (
+    LARGEST,
     StudyFile,
     check_conversation,
     is_code,
@@ -193,7 +194,7 @@ def _answers(content: object, questions: Mapping[str, Mapping], where: str) -> d
     for key, value in content.items():
         question = questions[key]
         if question["kind"] == "number":
-            lowest, highest = question.get("lowest", -1e12), question.get("highest", 1e12)
+            lowest, highest = question.get("lowest", -LARGEST), question.get("highest", LARGEST)
             fits = is_number(value) and lowest <= value <= highest
             problem = f"is no number from {lowest} to {highest}"
         elif question["kind"] == "choice":
