@@ -99,7 +99,7 @@ def select_notebook(text: str, notebooks: list[TextNotebook]) -> TextNotebook:
     name = Path(text).name.removesuffix(".md").removesuffix(".ipynb")
     for notebook in notebooks:
         number, _, title = notebook.name.partition("-")
-        if name in {notebook.name, title, number, number.lstrip("0")}:
+        if name in {notebook.name, title, number, number.removeprefix("0")}:
             return notebook
     names = [notebook.name for notebook in notebooks]
     titles = [name.partition("-")[2] for name in names]
