@@ -187,7 +187,7 @@ def _plain(number, unit: str):
         return number
     if not math.isfinite(number):
         return None
-    if unit.startswith(COUNTED) and number == int(number):
+    if unit and unit.startswith(COUNTED) and number == int(number):
         return int(number)
     if hasattr(number, "item"):
         return number.item()

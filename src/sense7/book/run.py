@@ -365,6 +365,8 @@ def execute(job: Job, edition: Path, result: Path, failed: Path, kernels: Kernel
                 progress_bar=False,
                 # Else all of it is written again before and after every cell, and nobody looks.
                 request_save_on_cell_execute=False,
+                # A line that is printed comes in one part or in two, by chance.
+                coalesce_streams=True,
                 # All that it gave is here by then. A kernel that is asked to end takes a while.
                 shutdown_kernel="immediate",
                 extra_arguments=["--IPKernelApp.log_level=50"],
