@@ -15,44 +15,33 @@ def write(tmp_path, text):
 
 
 WRONG = {  # content, what of it is named
-    "langauge: de": ["langauge: ", "language"],
-    "language: fa": ["language: ", "'fa'"],
+    "langauge: de": ["langauge: ", "language"], "language: fa": ["language: ", "'fa'"],
     "dimensions: [Afective]": ["dimensions: ", "'Afective'", "Affective"],
-    "order: shuffled": ["seed: ", "order: shuffled"],
-    "{order: shuffled, seed: -1}": ["seed: -1"],
-    "{order: shuffled, seed: 1000000000000}": ["seed: 1000000000000"],
-    "turns: frist": ["turns: ", "'frist'", "first"],
-    "turns: [0]": ["turns: 1: 0"],
-    "turns: [1, 1]": ["turns: [1, 1]"],
-    "turns: [100001]": ["turns: 1: 100001"],
-    "dimensions: []": ["dimensions: []"],
-    "dimensions: [Interest, Interest]": ["dimensions: ['Interest', "],
-    "before: [topic, topic]": ["before: ['topic', "],
-    "after: [empathy, empathy]": ["after: ['empathy', "],
-    "overall: 1": ["overall: 1"],
-    "before: topic": ["before: "],
-    "after: [sucessful]": ["after: ", "'sucessful'", "successful"],
-    "conversations: all": ["conversations: ", "'all'"],
-    "questions: [{name: Age}]": ["questions: 1: text: "],
-    "questions: [{name: Age, text: Old, typ: number}]": ["questions: 1: typ: "],
-    "questions: [{name: P_ID, text: Who}]": ["questions: 1: name: ", "'P_ID'"],
-    "questions: [{name: Participant, text: Who}]": ["questions: 1: name: ", "'Participant'"],
-    f"questions: [{{name: {'A' * 41}, text: Who}}]": ["questions: 1: name: ", "'AAA"],
-    "questions: [{name: T_askId, text: Who}]": ["questions: 1: name: ", "'T_askId'"],
-    "questions: [{name: A, text: a, choices: [x, y]}]": ["questions: 1: choices: "],
-    "questions: [{name: A, text: a, lowest: 1}]": ["questions: 1: lowest: "],
-    "questions: [{name: A, text: a, highest: 1}]": ["questions: 1: highest: "],
-    "questions: [{name: A, text: a, kind: choice, choices: [x]}]": ["questions: 1: choices: "],
-    "questions: [{name: A, text: ' '}]": ["questions: 1: text: "],
-    "questions: [{name: A, text: a, kind: number, highest: 1000000000001}]": ["questions: 1: lowest, "],
+    "order: shuffled": ["seed: ", "order: shuffled"], "{order: shuffled, seed: -1}": ["seed: -1"],
+    "{order: shuffled, seed: 1000000000000}": ["seed: 1000000000000"], "turns: frist": ["turns: ", "'frist'", "first"],
+    "turns: [0]": ["turns: 1: 0"], "turns: [1, 1]": ["turns: [1, 1]"], "turns: [100001]": ["turns: 1: 100001"],
+    "dimensions: []": ["dimensions: []"], "dimensions: [Interest, Interest]": ["dimensions: ['Interest', "],
+    "before: [topic, topic]": ["before: ['topic', "], "after: [empathy, empathy]": ["after: ['empathy', "],
+    "overall: 1": ["overall: 1"], "before: topic": ["before: "],
+    "after: [sucessful]": ["after: ", "'sucessful'", "successful"], "conversations: all": ["conversations: ", "'all'"],
     "questions: [{name: Age, text: a}, {name: age, text: b}]": ["questions: 2: name: ", "age"],
-    "questions: [{name: A, text: a, kind: choice}]": ["questions: 1: choices: "],
-    "questions: [{name: A, text: a, kind: choice, choices: [Yes, No]}]": ["questions: 1: choices: "],
-    "questions: [{name: '=1', text: Who}]": ["questions: 1: name: ", "'=1'", "Age"],
-    "questions: [{name: A, text: a, kind: choice, choices: [x, x]}]": ["questions: 1: choices: "],
-    "questions: [{name: A, text: a, kind: number, lowest: 5, highest: 5}]": ["questions: 1: lowest, highest: "],
-    "questions: [{name: A, text: a, kind: number, lowest: -.inf}]": ["questions: 1: lowest, ", "-inf"],
 }  # fmt: skip
+
+QUESTIONS = {  # the keys of one question, what of it is named
+    "name: Age": ["text: "], "name: Age, text: Old, typ: number": ["typ: "], "name: A, text: ' '": ["text: "],
+    "name: P_ID, text: a": ["name: ", "'P_ID'"], "name: Participant, text: a": ["name: ", "'Participant'"],
+    "name: T_askId, text: a": ["name: ", "'T_askId'"], f"name: {'A' * 41}, text: a": ["name: ", "'AAA"],
+    "name: '=1', text: a": ["name: ", "'=1'", "Age"], "name: A, text: a, choices: [x, y]": ["choices: "],
+    "name: A, text: a, lowest: 1": ["lowest: "], "name: A, text: a, highest: 1": ["highest: "],
+    "name: A, text: a, kind: choice": ["choices: "], "name: A, text: a, kind: choice, choices: [x]": ["choices: "],
+    "name: A, text: a, kind: choice, choices: [Yes, No]": ["choices: "],
+    "name: A, text: a, kind: choice, choices: [x, x]": ["choices: "],
+    "name: A, text: a, kind: number, lowest: 5, highest: 5": ["lowest, highest: "],
+    "name: A, text: a, kind: number, lowest: -.inf": ["lowest, ", "-inf"],
+    "name: A, text: a, kind: number, highest: 1000000000001": ["lowest, "],
+}  # fmt: skip
+for keys, (place, *further) in QUESTIONS.items():
+    WRONG[f"questions: [{{{keys}}}]"] = [f"questions: 1: {place}", *further]
 
 
 @pytest.mark.parametrize("line", WRONG)
@@ -68,10 +57,9 @@ NO_STUDIES = {
     "a key twice": ("title: a\ntitle: b", ["line 2: ", "title: "]),
     "an alias": ("title: &a b\nconsent: *a", ["line 2"]),
     "a control character": ('title: "a\\u001b[31m"', ["title: "]),
-    "a zero character": ('title: "a\\u0000"', ["title: "]),
-    "a large file": ("#" * 2_000_000, []),
+    "a zero character": ('title: "a\\u0000"', ["title: "]), "a large file": ("#" * 2_000_000, []),
     "no UTF-8": ("title: Gespr\udce4che", ["byte 13: "]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", NO_STUDIES)
@@ -83,25 +71,15 @@ def test_a_file_that_can_not_be_a_study_is_refused(tmp_path, fault):
 
 
 FULL = {
-    "title": "Ten chats",
-    "introduction": "Thank you.",
-    "consent": "I may stop.",
-    "language": "ja",
-    "dimensions": ["Interest", "Affective"],
-    "order": "shuffled",
-    "seed": 0,
-    "overall": False,
-    "comment": False,
-    "turns": [1, 3],
-    "conversations": "own",
-    "before": [],
-    "after": ["use_again"],
+    "title": "Ten chats", "introduction": "Thank you.", "consent": "I may stop.", "language": "ja",
+    "dimensions": ["Interest", "Affective"], "order": "shuffled", "seed": 0, "overall": False, "comment": False,
+    "turns": [1, 3], "conversations": "own", "before": [], "after": ["use_again"],
     "questions": [
         {"name": "Age", "text": "Age?", "kind": "number", "when": "before", "lowest": 18},
         {"name": "Job", "text": "Job?", "kind": "choice", "when": "after", "choices": ["a", "b"]},
         {"name": "More", "text": "More?", "kind": "text", "when": "after"},
     ],
-}
+}  # fmt: skip
 
 
 def test_a_study_survives_its_download():

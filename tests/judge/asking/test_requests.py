@@ -30,12 +30,10 @@ def test_the_bundled_prompt_asks_for_what_is_read_from_the_reply():
 @pytest.mark.parametrize(
     ("content", "places"),
     [
-        ("\ufeffRate:\r\n{chat}".encode(), None),
-        (b"Rate this.", ["{chat}"]),
-        (b"Rate {chat} \xff", ["byte 13", "UTF-8"]),
-        (None, []),
+        ("\ufeffRate:\r\n{chat}".encode(), None), (b"Rate this.", ["{chat}"]),
+        (b"Rate {chat} \xff", ["byte 13", "UTF-8"]), (None, []),
     ],
-)
+)  # fmt: skip
 def test_a_prompt_of_ones_own_is_read_or_refused_with_the_remedy(tmp_path, content, places):
     path = tmp_path / "short one.txt"
     if content is not None:
@@ -105,16 +103,14 @@ def test_what_is_no_parameter_is_refused_with_the_way_to_write_it(texts, places)
 @pytest.mark.parametrize(
     ("options", "places"),
     [
-        ({"shots": 5}, ["~~EXAMPLES~~"]),
-        ({"param": {"top_p": 1}, "omit": ["top_p"]}, ["--omit top_p:", "--param"]),
+        ({"shots": 5}, ["~~EXAMPLES~~"]), ({"param": {"top_p": 1}, "omit": ["top_p"]}, ["--omit top_p:", "--param"]),
         ({"omit": ["temprature"]}, ["--omit temprature:", "frequency_penalty"]),
         ({"omit": ["max_tokens"]}, ["--omit max_tokens:", "--param max_completion_tokens=3000"]),
-        ({"folder": "my_results"}, ["my_results"]),
-        ({"model": " "}, ["--model: "]),
+        ({"folder": "my_results"}, ["my_results"]), ({"model": " "}, ["--model: "]),
         ({"unit": "message"}, ["--unit message:", "conversation", "turn"]),
         ({"rating": "interest"}, ["--rating interest:", "overall, Affective"]),
     ],
-)
+)  # fmt: skip
 def test_unfit_options_are_refused_before_any_call(options, places, server, study_of, tmp_path):
     folder = tmp_path / options.get("folder", "out")
     with naming.refused(*places):
