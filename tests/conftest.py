@@ -112,7 +112,7 @@ def sense7(run_here):
 
 @pytest.fixture(scope="module")
 def browser():
-    """A Chromium for one file; the tests in tests/browser share one."""
+    """A Chromium for one file, closed before tests of others begin, which may run an event loop."""
     with chromium() as started:
         yield started
 

@@ -212,7 +212,9 @@
       this.addControl(first, "sort", "Order", this.makeSelect(sorts.map(([value, [text]]) => [value, text])));
       const reset = make("button", { type: "button", class: "btn btn-outline-secondary" }, "Show all");
       reset.addEventListener("click", () => {
-        location.hash = address({ compare: this.state.compare });
+        // Not by location.hash, whose event comes later: an address that a filter still has to write would undo it.
+        history.pushState(null, "", address({ compare: this.state.compare }));
+        this.show();
         this.controls.text.focus();
       });
       this.further = make("details", { class: "further" }, make("summary", {}, "More filters"), further);

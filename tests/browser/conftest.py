@@ -7,18 +7,11 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from helpers.pages import PATIENCE, chromium
+from helpers.pages import PATIENCE
 from sense7.book.build import build_edition
 
 OUTSIDE = re.compile(r"^(?!file:|data:|blob:|about:|http://127\.0\.0\.1:)")
 WIDE = {"width": 1280, "height": 900}
-
-
-@pytest.fixture(scope="package")
-def browser():
-    """One Chromium in each process."""
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="session")

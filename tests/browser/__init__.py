@@ -1,1 +1,0 @@
-"""A package, so that its Chromium is closed before the tests of other folders begin, which run event loops."""
