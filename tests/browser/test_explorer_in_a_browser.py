@@ -68,6 +68,11 @@ def test_filters_leave_what_fits_and_stand_in_the_address(reader, synthetic):
     expect(status(page)).to_have_text(numbers(0, total))
     page.get_by_role("button", name="Show all").click()
     expect(status(page)).to_have_text(numbers(total))
+    at_once = "field.value = '?!'; field.dispatchEvent(new Event('input')); button.click()"
+    page.get_by_label("Search the texts").evaluate(
+        f"field => {{ const button = document.querySelector('.field-reset button'); {at_once} }}"
+    )
+    expect(status(page)).to_have_text(numbers(total))
 
 
 def test_a_filter_in_the_address_is_chosen_in_its_field(reader):
