@@ -8,6 +8,7 @@ from sense7.checkout import find_project
 from sense7.cli.common import (
     Jobs,
     Parameters,
+    Quiet,
     Workbook,
     argument,
     assignments,
@@ -33,7 +34,7 @@ def build(
     scheduler: Annotated[
         str | None, option("Of a Dask scheduler, whose workers do it.", metavar="ADDRESS")
     ] = None,
-    quiet: Annotated[bool, option("Print the result only.", "--quiet", "-q")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Build the book of a workbook; the last line is the path of its front page."""
     with building("Building a book", "jupyter_book"):
@@ -126,6 +127,7 @@ def run(
     out: Annotated[
         Path | None, option("The copy; NAME.executed.ipynb here.", metavar="FILE.ipynb")
     ] = None,
+    quiet: Quiet = False,
 ) -> None:
     """Execute a copy of one notebook with parameters of your own, and print what it recorded.
 
@@ -137,14 +139,14 @@ def run(
         from sense7.book.again import rerun
 
         executed = rerun(find_project(), notebook, assignments(parameter), out=out)
-    values = read_values(executed.results).values()
     cells = []
-    for value in values:
+    for value in read_values(executed.results).values():
         n = "" if value["n"] is None else value["n"]
         how = value["method"] or value["reason"]
         cells.append((value["key"], format_value(value), n, how))
     title = ": ".join(filter(None, (executed.name, executed.label)))
-    print_table(title, ("Name", "Value", "n", "How it was computed"), cells)
+    if not quiet:
+        print_table(title, ("Name", "Value", "n", "How it was computed"), cells)
     print(f"{executed.results}\n{executed.notebook}")
 
 

@@ -29,6 +29,7 @@ Parameters = Annotated[
 ]
 Workbook = Annotated[str, argument("A workbook or a data set.", "DATA")]
 Jobs = Annotated[int | None, option("Tasks at once.", min=1)]
+Quiet = Annotated[bool, option("Print the result only.", "--quiet", "-q")]
 Force = Annotated[bool, option("Write over a file that is there.", "--force")]
 Json = Annotated[bool, option("Print as JSON.", "--json")]
 Data = Annotated[
