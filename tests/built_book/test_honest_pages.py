@@ -52,7 +52,7 @@ def test_a_table_or_figure_with_intervals_gives_n_and_says_what_they_are(edition
 
 
 STATED = re.compile(
-    r"\bn = [\d,]+|\bn\b.* as in the tables? above|Definitions, no data"
+    r"\bn = [\d,]+|\bn\b.* as in the tables? above|Definitions, no data|whose n is not stated"
     r"|^[\d,]+ (turns|conversations|participants|studies)"
 )
 """How a caption states n."""

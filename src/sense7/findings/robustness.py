@@ -538,7 +538,8 @@ def poor_turn_d(rated: RatedTurns, choice: dict, bootstrap: ParticipantBootstrap
         return resampled(bootstrap, cohens_d, moments, frame["participant"])
 
     answers = answers_to(study, "post-task empathy")
-    answers[f"a rating to tell a poor turn ({choice['poor turn']})"] = turns[can_tell]
+    if len(turns):  # an exclusion may leave none, which is not that nobody rated
+        answers[f"a rating to tell a poor turn ({choice['poor turn']})"] = turns[can_tell]
     number = Number(
         label="poor turn",
         statistic=d,
