@@ -64,6 +64,7 @@ class Person:
 
     def open(self):
         """Open the page in a new tab, in place of the last."""
+        self.page.goto("about:blank")  # a closed tab's process is gone with what it wrote just now
         self.page.close()
         self.page = self._new_page()
         self.page.goto(self.file.as_uri())

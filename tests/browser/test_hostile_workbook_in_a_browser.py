@@ -74,7 +74,7 @@ LOOK = """() => {
         const odd = ["iframe", "object", "embed", "base", "math", "mglyph", "frame", "applet", "portal"];
         const holds = ["script", "style", "link", "meta", "title", "noscript", "textarea"];
         // A formula of the book's own stands by itself, outside of results.
-        const own = element.matches("math[display=block]") && !element.closest("table, figure, .cell_output");
+        const own = element.matches("math") && !element.closest("table, figure, .cell_output");
         const is_odd = odd.includes(element.localName) && (!own || word.test(element.textContent));
         if (is_odd || (holds.includes(element.localName) && word.test(element.textContent))) {
             elements.push(element.outerHTML.slice(0, 200));
@@ -112,7 +112,7 @@ def ask_a_hostile_judge(folder):
 def write_project(root):
     """The book's own pages and notebooks around the hostile workbook, and a front page with its names."""
     files = [*(f"book/{page}" for page in PAGES), *(f"notebooks/{name}" for name in NOTEBOOKS)]
-    data = [f"data/{name}" for name in ("claims.yml", "coverage.json", "reference.json")]
+    data = ["data/claims.yml", *(f"data/{path.name}" for path in (ROOT / "data").glob("*.json"))]
     pages = [f"{file}.md" for file in files]
     for file in ("requirements.lock", "book/references.bib", *data, *pages):
         (root / file).parent.mkdir(exist_ok=True)
