@@ -41,7 +41,7 @@ NOTEBOOKS = (
 
 SHOWN = {
     # Fields whose words stand on a page
-    "notebooks/01-dataset": {"cond", "head", "sheet", "trait0", "file"},
+    "notebooks/01-dataset": {"cond", "head", "trait0", "file"},
     "notebooks/00-taxonomy": {"said", "file"},
     "notebooks/11-words": {"comment", "file"},
     "notebooks/10-conditions": {"cond", "file"},
