@@ -72,7 +72,7 @@ LOOK = """() => {
             }
         }
         const odd = ["iframe", "object", "embed", "base", "math", "mglyph", "frame", "applet", "portal"];
-        const holds = ["script", "style", "link", "meta", "title", "noscript", "textarea"];
+        const holds = ["script", "link", "meta", "noscript", "textarea"];  // title and style name the file
         // A formula of the book's own stands by itself, outside of results.
         const own = element.matches("math") && !element.closest("table, figure, .cell_output");
         const is_odd = odd.includes(element.localName) && (!own || word.test(element.textContent));
@@ -117,7 +117,7 @@ def write_project(root):
     for file in ("requirements.lock", "book/references.bib", *data, *pages):
         (root / file).parent.mkdir(exist_ok=True)
         shutil.copyfile(ROOT / file, root / file)
-    for folder in ("book/static", "data/real"):
+    for folder in ("book/static", "book/templates", "data/real"):
         shutil.copytree(ROOT / folder, root / folder)
     config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
     # Pages that are left out here
