@@ -23,8 +23,6 @@ MODULES = (
 def main(folder: str) -> None:
     """Make the pages of ``folder/stage`` in ``folder/html``; the exit code is that of Jupyter Book."""
     gc.disable()  # pages are millions of objects that stay to the end
-    # Cards, which _config.yml leaves out, would import matplotlib.
-    sys.modules["sphinxext.opengraph._social_cards"] = None
     for module in MODULES:
         importlib.import_module(module)
     if not os.read(0, 1):
