@@ -264,7 +264,7 @@ def derive(
         for output in cell["outputs"]:
             if output["output_type"] == "execute_result":
                 output["execution_count"] = count
-    # What the cells were, so that a later edit in Jupyter is told from a later edit of the text.
+    # What the cells were, so that a later edit in Jupyter differs from a later edit of the text.
     metadata = {**KERNEL, DECLARED: {DERIVED: cells_digest(cells)}}
     return ipynb_text({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
 

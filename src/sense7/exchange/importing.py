@@ -127,7 +127,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _refuse_log(talks: list[tuple[list, str]]) -> None:
-    """Refuse conversations of which one goes on from another: a log with a line for each call of an API.
+    """Refuse a conversation that goes on from another: a log with a line for each call of an API.
 
     An only question with its answer says nothing: people often begin with the same greeting.
     """
